@@ -16,20 +16,26 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from elephan._scenario import *  # noqa: F403
+from elephan import _renamed
 
-    from . import cc, disk, host, hurst, l2, measures, packetdrill, prr, queue, rounds, rtt, stats, tcp, testing, theory
-    from .analysis.trace import Trace, analyze
-    from .burst import memory_from_burst, read_burst
-    from .controller import CongestionControl
-    from .errors import ElephanError, InputError
-    from .guest import controller_factory
-    from .longpath.path import Answer, path
-    from .panel.panel import Panel, compare
-    from .results import load
-    from .runs import Run, run
-    from .sweeps import Sweep, sweep
+if TYPE_CHECKING:
+    from elephan.scenario.classes import *  # noqa: F403
+
+    from . import testing, theory
+    from .base import stats
+    from .base.errors import ElephanError, InputError
+    from .capture.trace import Trace, analyze
+    from .experiment.compare.panel import Panel, compare
+    from .experiment.path.path import Answer, path
+    from .experiment.sweep import Sweep, sweep
+    from .open import load
+    from .result.run import Run, run
+    from .scenario.controller import CongestionControl
+    from .scenario.guest import controller_factory
+    from .statistic import measures
+    from .step import cc, disk, host, l2, packetdrill, prr, queue, rounds, rtt, tcp
+    from .table.burst import memory_from_burst, read_burst
+    from .theory import hurst
 
 __all__ = [
     "Answer",
@@ -67,48 +73,49 @@ __all__ = [
 ]
 
 _NAMES = {
-    "run": ("elephan.runs", "run"),
-    "load": ("elephan.results", "load"),
-    "Run": ("elephan.runs", "Run"),
-    "sweep": ("elephan.sweeps", "sweep"),
-    "Sweep": ("elephan.sweeps", "Sweep"),
-    "analyze": ("elephan.analysis.trace", "analyze"),
-    "Trace": ("elephan.analysis.trace", "Trace"),
-    "memory_from_burst": ("elephan.burst", "memory_from_burst"),
-    "read_burst": ("elephan.burst", "read_burst"),
-    "path": ("elephan.longpath.path", "path"),
-    "Answer": ("elephan.longpath.path", "Answer"),
-    "compare": ("elephan.panel.panel", "compare"),
-    "Panel": ("elephan.panel.panel", "Panel"),
-    "CongestionControl": ("elephan.controller", "CongestionControl"),
-    "controller_factory": ("elephan.guest", "controller_factory"),
-    "ElephanError": ("elephan.errors", "ElephanError"),
-    "InputError": ("elephan.errors", "InputError"),
-    "ScenarioError": ("elephan.errors", "InputError"),
-    "RunError": ("elephan.errors", "ElephanError"),
+    "run": ("elephan.result.run", "run"),
+    "load": ("elephan.open", "load"),
+    "Run": ("elephan.result.run", "Run"),
+    "sweep": ("elephan.experiment.sweep", "sweep"),
+    "Sweep": ("elephan.experiment.sweep", "Sweep"),
+    "analyze": ("elephan.capture.trace", "analyze"),
+    "Trace": ("elephan.capture.trace", "Trace"),
+    "memory_from_burst": ("elephan.table.burst", "memory_from_burst"),
+    "read_burst": ("elephan.table.burst", "read_burst"),
+    "path": ("elephan.experiment.path.path", "path"),
+    "Answer": ("elephan.experiment.path.path", "Answer"),
+    "compare": ("elephan.experiment.compare.panel", "compare"),
+    "Panel": ("elephan.experiment.compare.panel", "Panel"),
+    "CongestionControl": ("elephan.scenario.controller", "CongestionControl"),
+    "controller_factory": ("elephan.scenario.guest", "controller_factory"),
+    "ElephanError": ("elephan.base.errors", "ElephanError"),
+    "InputError": ("elephan.base.errors", "InputError"),
+    "ScenarioError": ("elephan.base.errors", "InputError"),
+    "RunError": ("elephan.base.errors", "ElephanError"),
 }
-_MODULES = (
-    "cc",
-    "disk",
-    "host",
-    "hurst",
-    "l2",
-    "measures",
-    "packetdrill",
-    "prr",
-    "queue",
-    "rounds",
-    "rtt",
-    "stats",
-    "tcp",
-    "testing",
-    "theory",
-)
+_MODULES = {
+    "cc": "elephan.step.cc",
+    "disk": "elephan.step.disk",
+    "host": "elephan.step.host",
+    "hurst": "elephan.theory.hurst",
+    "l2": "elephan.step.l2",
+    "measures": "elephan.statistic.measures",
+    "packetdrill": "elephan.step.packetdrill",
+    "prr": "elephan.step.prr",
+    "queue": "elephan.step.queue",
+    "rounds": "elephan.step.rounds",
+    "rtt": "elephan.step.rtt",
+    "stats": "elephan.base.stats",
+    "tcp": "elephan.step.tcp",
+    "testing": "elephan.testing",
+    "theory": "elephan.theory",
+}
+_renamed.install()
 
 
 def _scenario_class(name: str) -> Any:
     """A class of the scenario language (`Scenario`, `Links`, `Bulk` ...), generated from its schema."""
-    value = getattr(importlib.import_module("elephan._scenario"), name, None)
+    value = getattr(importlib.import_module("elephan.scenario.classes"), name, None)
     if not isinstance(value, type):
         raise AttributeError(f"module 'elephan' has no attribute {name!r}")
     return value
@@ -119,7 +126,7 @@ def __getattr__(name: str) -> Any:
         module, attribute = _NAMES[name]
         value = getattr(importlib.import_module(module), attribute)
     elif name in _MODULES:
-        value = importlib.import_module(f"elephan.{name}")
+        value = importlib.import_module(_MODULES[name])
     elif name == "__version__":
         value = importlib.import_module("elephan._core").version()
     elif name.startswith("_"):
@@ -131,7 +138,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    scenario = importlib.import_module("elephan._scenario")
+    scenario = importlib.import_module("elephan.scenario.classes")
     classes = (name for name, value in vars(scenario).items() if getattr(value, "__module__", "") == scenario.__name__)
     own = (name for name in globals() if name.startswith("__"))
     return sorted({*own, *_NAMES, *_MODULES, *__all__, *(name for name in classes if not name.startswith("_"))})

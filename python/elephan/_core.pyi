@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, Self, final
 
-from elephan.errors import InputError
+from elephan.base.errors import InputError
 
 Format = Literal["toml", "json"]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from elephan import core
-from elephan.errors import InputError
+from elephan.base.errors import InputError
+from elephan.scenario import core
 
 # Stories between two looks at Ctrl-C.
 _AT_ONCE = 20

@@ -7,8 +7,8 @@ import sys
 
 import fake
 import pytest
-from elephan.runs import Run, Tables, _finish
-from elephan.source import Source
+from elephan.result.run import Run, Tables, _finish
+from elephan.scenario.source import Source
 
 # A test run in the background of a shell ignores Ctrl-C, and hands that on to the commands whose answer to Ctrl-C is tested.
 signal.signal(signal.SIGINT, signal.default_int_handler)

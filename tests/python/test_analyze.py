@@ -15,10 +15,10 @@ from pathlib import Path
 import elephan as el
 import numpy as np
 import pytest
-from elephan.analysis.seriesnotes import widened
-from elephan.report.trace_figures import _flows_beside, _matched, _run_of_one, throughput
-from elephan.report.trace_page import answer
-from elephan.report.view import View
+from elephan.capture.seriesnotes import widened
+from elephan.report.figure.trace_figures import _flows_beside, _matched, _run_of_one, throughput
+from elephan.report.page.trace_page import answer
+from elephan.report.words.view import View
 
 DATA = Path(__file__).parent / "data"
 

@@ -16,16 +16,17 @@ import elephan as el
 import numpy as np
 import pyarrow as pa
 import pytest
-from elephan.errors import InputError
-from elephan.report.view import View
-from elephan.source import library
+from elephan.base.errors import InputError
+from elephan.report.words.view import View
+from elephan.scenario.source import library
+from elephan.table.names import RUN as TABLES
 
 SHORT = {"duration": "11 s"}
 
 
 def test_a_run_has_its_tables() -> None:
     run = el.run("sawtooth", seed=3, set=SHORT)
-    for name in el.runs.TABLES:
+    for name in TABLES:
         assert isinstance(getattr(run, name), pa.Table)
     assert run.flows.num_rows == 1
     assert run.seed == 3
@@ -156,8 +157,8 @@ def test_stepping_the_round_trip_estimator() -> None:
 
 @pytest.mark.parametrize("name", list(library()))
 def test_every_library_scenario_resolves(name: str) -> None:
-    from elephan import core
-    from elephan.source import open_source
+    from elephan.scenario import core
+    from elephan.scenario.source import open_source
 
     found = core.resolve(open_source(name), {})
     assert found["plan"]["flows"] >= 1

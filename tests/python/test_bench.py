@@ -6,8 +6,8 @@ import json
 import subprocess
 import sys
 
-from elephan import cc
 from elephan.bench import workloads
+from elephan.step import cc
 
 
 def test_every_law_of_tcp_is_beside_reno() -> None:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import elephan as el
 import pytest
-from elephan import bounds, results
-from elephan.panel.panel import Law, Panel
-from elephan.panel.panel import Row as PanelRow
-from elephan.report.dots import dot_columns
-from elephan.report.panel_figures import jain_map
-from elephan.stats import Interval
-from elephan.sweeps import Row, Sweep, Variant
+from elephan import open as results
+from elephan.base.stats import Interval
+from elephan.experiment.compare.panel import Law, Panel
+from elephan.experiment.compare.panel import Row as PanelRow
+from elephan.experiment.sweep import Row, Sweep, Variant
+from elephan.report.figure.dots import dot_columns
+from elephan.report.figure.panel_figures import jain_map
+from elephan.statistic import bounds
 
 
 def test_jains_index_of_n_flows_is_one_over_n_at_least() -> None:

@@ -7,11 +7,12 @@ import math
 import elephan as el
 import numpy as np
 import pytest
-from elephan import theory, titles
-from elephan.burst import Reading, read_burst, read_log
-from elephan.report.run_figures import draw
-from elephan.runs import Run
-from elephan.steps import find_step, line_rate, names_node, slowest_ports
+from elephan.report.figure.run_figures import draw
+from elephan.result.run import Run
+from elephan.statistic import titles
+from elephan.table.burst import Reading, read_burst, read_log
+from elephan.table.steps import find_step, line_rate, names_node, slowest_ports
+from elephan.theory import closed as theory
 
 FAST = 1e9
 OC = 51.84e6

@@ -18,7 +18,7 @@ import elephan as el
 import pyarrow as pa
 import pytest
 import segments as s
-from elephan.report.trace_page import answer
+from elephan.report.page.trace_page import answer
 from segments import SERVER, Capture, rows, trace
 
 # Encapsulation.

@@ -11,8 +11,8 @@ from pathlib import Path
 import elephan as el
 import pytest
 from elephan import cli
-from elephan.errors import InputError
-from elephan.results import load
+from elephan.base.errors import InputError
+from elephan.open import load
 
 SCENARIO = """
 title    = "Two clients, a lossy link"

@@ -6,8 +6,9 @@ import tomllib
 from collections.abc import Mapping
 
 import pytest
-from elephan import claims
-from elephan.errors import InputError
+from elephan.base.errors import InputError
+from elephan.experiment import claims
+from elephan.scenario.source import studies
 
 
 class Numbers:
@@ -143,9 +144,9 @@ def test_wrong_claims_are_one_line(part: str, why: str) -> None:
 
 
 def test_the_claims_of_every_study_are_well_formed() -> None:
-    from elephan import study
+    from elephan.experiment import study
 
-    for name in study.names():
+    for name in studies():
         found = study.open_study(name)
         variants = {e.name: {v.label for v in e.variants} for e in found.experiments}
         for claim in found.claims:
@@ -158,8 +159,8 @@ def test_the_claims_of_every_study_are_well_formed() -> None:
 
 def test_an_axis_may_be_a_function_of_the_study() -> None:
     """The response functions of ucl-2004: a point's run lasts as many loss events as it should."""
-    from elephan.quantity import seconds
-    from elephan.study import open_study
+    from elephan.base.quantity import seconds
+    from elephan.experiment.study import open_study
 
     study = open_study("ucl-2004")
     points = {v.label: v.points[0] for e in study.experiments if e.name == "periodic" for v in e.variants}

@@ -179,8 +179,8 @@ def test_lists(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_library_has_its_words() -> None:
-    from elephan.report.run_figures import REGISTRY
-    from elephan.source import library
+    from elephan.report.figure.run_figures import REGISTRY
+    from elephan.scenario.source import library
 
     assert len(library()) >= 8
     assert {"sawtooth", "incast", "buffer-sizing", "rtt-fairness", "slow-start", "long-fat"} <= set(library())
@@ -202,7 +202,7 @@ def test_version(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().out.startswith("elephan 0.")
 
 
-@pytest.mark.parametrize("module", ["typer", "elephan.cli.app", "elephan.errors", "elephan.source"])
+@pytest.mark.parametrize("module", ["typer", "elephan.cli.app", "elephan.base.errors", "elephan.scenario.source"])
 def test_ctrl_c_while_importing(module: str) -> None:
     code = f"""
 import sys

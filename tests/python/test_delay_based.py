@@ -2,7 +2,7 @@
 
 import elephan as el
 import pytest
-from elephan import measures
+from elephan.statistic import measures
 
 KEYS = ("time_ns", "flow", "delivered_bytes")
 SWIFT = '{ kind = "swift", over_min = false, base_target = "40 us" }'

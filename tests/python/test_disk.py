@@ -14,9 +14,9 @@ from pathlib import Path
 
 import elephan as el
 import pytest
-from elephan import diskmeasure
+from elephan.base.errors import InputError
+from elephan.capture import fio as diskmeasure
 from elephan.cli import status_of
-from elephan.errors import InputError
 
 FAKE = """#!{python}
 import json, os, sys, time
@@ -247,8 +247,8 @@ def test_the_real_fio(tmp_path):
 
 def test_a_copy_is_told_and_drawn():
     run = el.run("disk-to-disk", set={"duration": "3 s", "hosts.sink.disk.cache": "50 MB", "traffic.copy.streams": 2})
-    from elephan.report.run_figures import draw
-    from elephan.report.run_page import answer
+    from elephan.report.figure.run_figures import draw
+    from elephan.report.words.answer import answer
 
     drawing = draw(run)
     assert drawing.name == "copy"
@@ -263,6 +263,6 @@ def test_a_copy_is_told_and_drawn():
         el.measures.statistic(run, "copy_bps[other].count")
     # A copy that begins after the last sample has nothing to draw.
     late = el.run("disk-to-disk", set={"duration": "100 ms", "record.every": "30 ms", "traffic.copy.start": "95 ms"})
-    from elephan.report.run_figures import REGISTRY, View
+    from elephan.report.figure.run_figures import REGISTRY, View
 
     assert not REGISTRY["copy"].possible(View(late))

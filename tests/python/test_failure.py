@@ -5,8 +5,8 @@ from __future__ import annotations
 import elephan as el
 import numpy as np
 import pytest
-from elephan.report.answer import answer
-from elephan.report.phases import _silences
+from elephan.report.words.answer import answer
+from elephan.report.words.phases import _silences
 
 # Two ways without a link in common; `flow` of y stands still from 500 ms on, when the link of its own fails for good.
 TWO_WAYS = """

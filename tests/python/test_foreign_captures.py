@@ -11,8 +11,8 @@ from typing import Any
 import elephan as el
 import pytest
 import segments as s
-from elephan.report.trace_figures import throughput
-from elephan.report.trace_page import answer, shown
+from elephan.report.figure.trace_figures import throughput
+from elephan.report.page.trace_page import answer, shown
 from segments import ACK, FIN, RST, SERVER, SYN, Capture, rows, trace
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from elephan.study import names, open_study, run_study
+from elephan.experiment.study import open_study, run_study
+from elephan.scenario.source import studies
 
 # id -> verdict of the claims that do not hold; and how many claims there are
 FOUND = {
@@ -84,7 +85,7 @@ FOUND = {
 
 @pytest.mark.parametrize("name", FOUND)
 def test_a_readme_names_every_claim_that_does_not_hold(name: str) -> None:
-    text = (names()[name] / "README.md").read_text(encoding="utf-8")
+    text = (studies()[name] / "README.md").read_text(encoding="utf-8")
     assert [claim for claim in FOUND[name][0] if f"`{claim}`" not in text] == []
 
 

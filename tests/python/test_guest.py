@@ -20,7 +20,7 @@ from typing import Any
 
 import elephan as el
 import pytest
-from elephan.source import library
+from elephan.scenario.source import library
 
 LAW = "traffic.reno.congestion_control"
 SHORT = {"duration": "12 s", "warmup": "1 s", "stack": "rfc"}
@@ -665,7 +665,7 @@ def test_a_module_may_run_its_own_class_while_it_is_imported(tmp_path: Path) -> 
 
 
 def test_a_file_whose_own_thread_runs_it_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("elephan.guest._PATIENCE", 0.2)
+    monkeypatch.setattr("elephan.scenario.guest._PATIENCE", 0.2)
     words = f'{{"{LAW}": {{"python": "{tmp_path}/slow.py:Slow"}}}}'
     asks = f"""
 import threading

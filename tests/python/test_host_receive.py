@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import elephan as el
 import pytest
-from elephan import measures
+from elephan.statistic import measures
 
 
 def burst(**words: object) -> tuple[int, int]:
@@ -50,6 +50,6 @@ def test_measures_and_figure_of_a_run() -> None:
     assert measures.statistic(run, "host_drops.sum") == run.summary["hosts"]["drops"] > 0
     assert 0.4 < measures.statistic(run, "cpu.max") < 0.8
     assert measures.statistic(run, "logger_gap_ns.max") == pytest.approx(run.summary["hosts"]["logger_gap_max_s"] * 1e9, rel=1e-6)
-    from elephan.report.run_figures import draw
+    from elephan.report.figure.run_figures import draw
 
     assert "receiver" in draw(run, "host").caption

@@ -1,8 +1,11 @@
-"""The rooms of the house: arrows between crates point down only."""
+"""The rooms of the house: arrows between crates, and between rooms of the Python front, point down only."""
 
 import json
 import subprocess
+import sys
 from pathlib import Path
+
+import rooms
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,3 +57,29 @@ def test_the_engine_knows_no_networking_word():
             tokens = "".join(c if c.isalpha() else " " for c in line.lower()).split()
             found = [w for w in words if w in tokens]
             assert not found, f"{source.name}:{number}: {found}"
+
+
+def test_arrows_between_python_rooms_point_down():
+    found = rooms.arrows()
+    assert {rooms.room(name) for name in found if name != "elephan"} <= set(rooms.ORDER)
+    assert rooms.upward(found) == []
+    assert [circle for circle in rooms.circles(found) if len(circle) > 2] == []
+
+
+def test_an_upward_arrow_and_a_circle_are_seen():
+    found = {"elephan.base.a": {"elephan.table.b"}, "elephan.table.b": {"elephan.table.c"}, "elephan.table.c": {"elephan.base.a"}}
+    assert rooms.upward(found) == [("elephan.base.a", "elephan.table.b")]
+    assert rooms.circles(found) == [["elephan.base.a", "elephan.table.b", "elephan.table.c"]]
+
+
+def test_importing_elephan_costs_nothing():
+    code = "import elephan, sys; print([name for name in ('numpy', 'pyarrow', 'scipy', 'matplotlib') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_older_module_names_are_found_with_a_note():
+    code = "import warnings; warnings.simplefilter('error'); import elephan.measures"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "elephan.measures is elephan.statistic.measures now" in told.stderr
+    code = "import elephan as el, elephan.measures; assert elephan.measures is el.measures"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

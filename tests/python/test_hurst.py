@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from elephan import hurst
+from elephan.theory import hurst
 
 N = 2**16
 

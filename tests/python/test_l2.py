@@ -6,7 +6,7 @@ from typing import Any
 
 import elephan as el
 import pytest
-from elephan.report.run_figures import draw
+from elephan.report.figure.run_figures import draw
 
 SEED = {"preset": "seed-2007", "jitter": 0}
 LINE = 10e9

@@ -8,10 +8,11 @@ from typing import Any
 
 import elephan as el
 import pytest
-from elephan import cc, cli
-from elephan.errors import InputError
-from elephan.laws import read_laws
-from elephan.settings import axes, settings
+from elephan import cli
+from elephan.base.errors import InputError
+from elephan.scenario.congestion import read_laws
+from elephan.scenario.settings import axes, settings
+from elephan.step import cc
 
 
 class Steady(el.CongestionControl):

@@ -8,7 +8,7 @@ from typing import Any
 
 import elephan as el
 import pytest
-from elephan.report.trace_page import answer
+from elephan.report.page.trace_page import answer
 
 DATA = Path(__file__).parent / "data"
 

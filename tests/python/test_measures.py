@@ -8,14 +8,14 @@ import elephan as el
 import numpy as np
 import pyarrow as pa
 import pytest
-from elephan import measures, titles
-from elephan.errors import InputError
-from elephan.quantity import show
-from elephan.report.answer import answer
-from elephan.report.run_figures import REGISTRY, draw
-from elephan.report.view import View
-from elephan.report.warnings import warnings
-from elephan.runs import Run
+from elephan.base.errors import InputError
+from elephan.base.quantity import show
+from elephan.report.figure.run_figures import REGISTRY, draw
+from elephan.report.words.answer import answer
+from elephan.report.words.view import View
+from elephan.report.words.warnings import warnings
+from elephan.result.run import Run
+from elephan.statistic import measures, titles
 
 
 def make(tables: dict[str, pa.Table], duration: str = "10 ms", warmup: str = "2 ms") -> Run:
@@ -553,7 +553,7 @@ def test_drops_for_a_reason_are_of_the_whole_network() -> None:
 
 
 def test_hurst_of_what_ports_send() -> None:
-    from elephan import hurst
+    from elephan.theory import hurst
 
     n, every_ms = 4096, 100
     similar = np.round(1e6 + 1e5 * hurst.fractional_gaussian_noise(n, 0.8, seed=3))
@@ -573,7 +573,7 @@ def test_hurst_of_what_ports_send() -> None:
         assert measures.statistic(run, f"{measure}.count") == 2
         with pytest.raises(InputError, match="the run has no"):  # 50 samples are too few
             measures.statistic(run, f"{measure}[at a->b, during 0-5 s].mean")
-        # A range of times, as `elephan.hurst` takes it: blocks of 0.8 to 25.6 s.
+        # A range of times, as `elephan.theory.hurst` takes it: blocks of 0.8 to 25.6 s.
         estimator = getattr(hurst, measure.removeprefix("hurst_"))
         expected = estimator(similar, 0.1, ("800 ms", "25.6 s")).h
         assert measures.statistic(run, f"{measure}[at a->b, between 0.8-25.6 s].mean") == pytest.approx(expected, rel=1e-12)

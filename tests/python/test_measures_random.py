@@ -9,9 +9,9 @@ from typing import Any
 
 import elephan as el
 import pytest
-from elephan import measures
-from elephan.errors import ElephanError
-from elephan.measures import _SAMPLED as SAMPLED
+from elephan.base.errors import ElephanError
+from elephan.statistic import measures
+from elephan.statistic.measures import _SAMPLED as SAMPLED
 
 SLACK = 1 + 1e-9
 TAKES = ("mean", "sum", "max", "min", "count", "p95", "jain")

@@ -116,12 +116,13 @@ def test_little_memory_is_a_line_and_no_wait(tmp_path: Path) -> None:
     code = f"""
 import resource, sys
 import pyarrow.parquet, elephan as el
-from elephan import results, runs
+from elephan import open as results
+from elephan.table.names import RUN
 held = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (held + 6_000_000, held + 6_000_000))
 try:
     run = el.load({str(tmp_path / "out")!r})
-    for name in runs.TABLES:
+    for name in RUN:
         run.tables[name]
 except (el.ElephanError, MemoryError) as error:
     print(type(error).__name__)
@@ -190,7 +191,8 @@ print("alive")
 
 
 def test_want_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    from elephan import cli, source
+    from elephan import cli
+    from elephan.scenario import source
 
     for error in (
         MemoryError(),

@@ -6,7 +6,7 @@ from typing import Any
 import elephan as el
 import pytest
 from elephan import cli
-from elephan.errors import InputError
+from elephan.base.errors import InputError
 
 PASSES = """// RFC 9293 section 3.5
 0  socket(..., SOCK_STREAM, IPPROTO_TCP) = 3

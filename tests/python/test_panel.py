@@ -13,15 +13,15 @@ import elephan as el
 import numpy as np
 import pytest
 from elephan import cli
+from elephan.base.errors import InputError
+from elephan.base.stats import Interval
 from elephan.cli import show
-from elephan.errors import InputError
-from elephan.laws import Law
-from elephan.panel import signals
-from elephan.panel.experiments import PAIR, experiments
-from elephan.panel.network import read_buffer, read_network
-from elephan.panel.panel import Panel, Row, variants
-from elephan.report.panel_page import _idle
-from elephan.stats import Interval
+from elephan.experiment.compare import signals
+from elephan.experiment.compare.experiments import PAIR, experiments
+from elephan.experiment.compare.network import read_buffer, read_network
+from elephan.experiment.compare.panel import Panel, Row, variants
+from elephan.report.page.compare_page import _idle
+from elephan.scenario.congestion import Law
 
 TINY = {"rate": "5 Mbps", "rtt": "20 ms", "quick": True, "repetitions": 2}
 
@@ -216,7 +216,9 @@ def test_any_scenario(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None
     assert cli.status_of(words) == 0
     found = json.loads(capfd.readouterr().out)
     assert [one["variant"] for one in found["variants"]] == ["reno", "cubic"]
-    assert json.loads((tmp_path / "o" / "compare.json").read_text()) == {k: v for k, v in found.items() if k not in ("folder", "warnings")}
+    assert json.loads((tmp_path / "o" / "compare.json").read_text()) == {
+        k: v for k, v in found.items() if k not in ("folder", "warnings")
+    }
     assert el.load(tmp_path / "o").labels == ["reno", "cubic"]
     resolved = el.run("sawtooth", set={"traffic[0].congestion_control": "cubic", "duration": "12 s"}, seed=1)
     goodput = resolved.statistic("goodput_bps.sum")
@@ -324,7 +326,7 @@ def test_a_change_of_capacity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     """The scenario has both changes; its measures on a run whose capacity stays: it is used at once."""
     from dataclasses import replace
 
-    from elephan.panel import change, experiments, panel
+    from elephan.experiment.compare import change, experiments, panel
 
     network = read_network("5 Mbps", "20 ms", "1 bdp", {})
     times = change.CHANGE.quick
@@ -338,7 +340,7 @@ def test_a_change_of_capacity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert found["rise_ns"] == 0.0
     assert found["drop_goodput_share"] == pytest.approx((1 - 0.01) / (0.25 - 0.01), rel=0.03)
     assert found["drop_queue_mean_ns"] < found["drop_queue_peak_ns"]
-    from elephan.report import panel_figures
+    from elephan.report.figure import panel_figures
 
     for drawing in panel_figures.change(done):
         drawing.save(tmp_path)

@@ -12,21 +12,23 @@ from typing import Any
 import elephan as el
 import numpy as np
 import pytest
-from elephan import cli, core, stats
+from elephan import cli
+from elephan.base import stats
+from elephan.base.errors import InputError
 from elephan.cli.pathrows import print_rows
-from elephan.errors import InputError
-from elephan.laws import read_laws
-from elephan.longpath.forms import Bounds, bounds, reno_share, response_bps
-from elephan.longpath.onemore import at_full_windows, window_cost, with_one_loss
-from elephan.longpath.question import Question, default_stack, read_question
-from elephan.longpath.rest import BY_ROUNDS, FORMS_ALONE, MANY_LOSSES, WINDOW_FULL, by_rounds, goes_by_rounds
-from elephan.longpath.row import Row
-from elephan.longpath.settings import Tuning, as_file, as_text, fq_rate, overflows, queue_wanted, socket_memory
-from elephan.longpath.simulate import Ask, Case, episodes, simulate_all, tcp_options
-from elephan.longpath.verdict import Evidence, what_limits
-from elephan.pool import run_jobs
-from elephan.report.path_figures import responses
-from elephan.report.path_page import answer_lines, how, results_table
+from elephan.experiment.path.forms import Bounds, bounds, reno_share, response_bps
+from elephan.experiment.path.onemore import at_full_windows, window_cost, with_one_loss
+from elephan.experiment.path.question import Question, default_stack, read_question
+from elephan.experiment.path.rest import BY_ROUNDS, FORMS_ALONE, MANY_LOSSES, WINDOW_FULL, by_rounds, goes_by_rounds
+from elephan.experiment.path.row import Row
+from elephan.experiment.path.settings import Tuning, as_file, as_text, fq_rate, overflows, queue_wanted, socket_memory
+from elephan.experiment.path.simulate import Ask, Case, episodes, simulate_all, tcp_options
+from elephan.experiment.path.verdict import Evidence, what_limits
+from elephan.experiment.pool import run_jobs
+from elephan.report.figure.path_figures import responses
+from elephan.report.page.path_page import answer_lines, how, results_table
+from elephan.scenario import core
+from elephan.scenario.congestion import read_laws
 from fake import PATH_TCP
 from rich.console import Console
 
@@ -44,7 +46,7 @@ def ask(rate: str = "1Gbps", rtt: str = "196ms", **more: Any) -> tuple[Question,
 
 
 def forms(**more: Any) -> dict[str, float]:
-    from elephan.longpath.forms import closed_forms
+    from elephan.experiment.path.forms import closed_forms
 
     question, limits = ask(**more)
     return {form.name: form.value for form in closed_forms(question, limits)}
@@ -608,7 +610,7 @@ def test_data_behind_a_hole_are_waited_for() -> None:
 
 def test_slow_start_behind_a_full_window_is_not_simulated_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """64 KiB over 100 ms: 5.24 Mb/s from the first second on, in a slow start that never ends."""
-    from elephan.longpath import simulate
+    from elephan.experiment.path import simulate
 
     counted: list[int] = []
     jobs = simulate.run_jobs
@@ -708,7 +710,7 @@ def test_an_answer_needs_no_more_than_its_packets(few_packets: None, monkeypatch
         budgets.extend(one.value.delivered_bytes[-1] / 1448 / 100_000 for one in outcomes)
         return outcomes
 
-    monkeypatch.setattr("elephan.longpath.simulate.run_jobs", counted)
+    monkeypatch.setattr("elephan.experiment.path.simulate.run_jobs", counted)
     el.path(rate, rtt, size="1 GB", workers=1)
     assert sum(budgets) < 65
 

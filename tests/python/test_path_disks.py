@@ -7,7 +7,7 @@ from typing import Any
 
 import elephan as el
 import pytest
-from elephan.longpath.question import read_question
+from elephan.experiment.path.question import read_question
 
 
 def copied(law: str, streams: int, rate: str, rtt: str, **path: Any) -> float:

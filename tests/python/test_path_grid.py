@@ -9,11 +9,11 @@ from typing import Any
 import elephan as el
 import numpy as np
 import pytest
-from elephan import core
-from elephan.longpath.forms import bounds
-from elephan.longpath.question import read_question
-from elephan.longpath.row import Row, row_of
-from elephan.longpath.simulate import Ask, cases, simulate_all, tcp_options
+from elephan.experiment.path.forms import bounds
+from elephan.experiment.path.question import read_question
+from elephan.experiment.path.row import Row, row_of
+from elephan.experiment.path.simulate import Ask, cases, simulate_all, tcp_options
+from elephan.scenario import core
 
 PACKETS = 3_000_000  # of data in a transfer; a third of them is simulated at first
 LAWS = ("reno", "cubic", "bbr")

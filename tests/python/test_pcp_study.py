@@ -6,9 +6,9 @@ from pathlib import Path
 
 import elephan as el
 import pytest
-from elephan.quantity import seconds
+from elephan.base.quantity import seconds
+from elephan.experiment.study import open_study, run_study
 from elephan.studies.pcp_2006 import points
-from elephan.study import open_study, run_study
 
 
 def test_loads_and_durations() -> None:

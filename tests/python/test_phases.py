@@ -11,11 +11,11 @@ import elephan as el
 import numpy as np
 import pytest
 from elephan import cli
-from elephan.analysis import phases
-from elephan.analysis.flows import chosen_flow, plateau_bps
-from elephan.report.answer import answer
-from elephan.report.flow_phases import phase_lines, recovery_line
-from elephan.study import open_study
+from elephan.experiment.study import open_study
+from elephan.report.figure.flow_phases import phase_lines, recovery_line
+from elephan.report.words.answer import answer
+from elephan.table import phases
+from elephan.table.flow_phases import chosen_flow, plateau_bps
 
 Series = tuple[np.ndarray, np.ndarray]
 

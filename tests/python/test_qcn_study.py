@@ -7,11 +7,11 @@ from pathlib import Path
 import elephan as el
 import numpy as np
 import pytest
-from elephan import measures
-from elephan.pool import Job
-from elephan.rows import column, texts
+from elephan.experiment.pool import Job
+from elephan.experiment.study import Results, open_study, run_study
+from elephan.statistic import measures
 from elephan.studies.intel_2007 import beyond, slides
-from elephan.study import Results, open_study, run_study
+from elephan.table.rows import column, texts
 
 STUDY = open_study("intel-2007")
 SHORT = {
@@ -50,7 +50,7 @@ def test_figures_name_what_is_measured() -> None:
 
 
 def test_every_scenario_resolves() -> None:
-    from elephan import core
+    from elephan.scenario import core
 
     for experiment in STUDY.experiments:
         for variant in experiment.variants:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from elephan import quantity
+from elephan.base import quantity
 
 
 def test_reading() -> None:

@@ -7,7 +7,8 @@ import random
 from collections.abc import Callable
 
 import pytest
-from elephan import InputError, theory
+from elephan import InputError
+from elephan.theory import closed as theory
 
 RTT = 0.1
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import elephan as el
 import pytest
-from elephan.errors import InputError
-from elephan.report.interactive import panels
-from elephan.report.run_figures import draw_all
-from elephan.report.terminal import picture
-from elephan.report.view import View
+from elephan.base.errors import InputError
+from elephan.report.figure.run_figures import draw_all
+from elephan.report.figure.terminal import picture
+from elephan.report.page.interactive import panels
+from elephan.report.words.view import View
 
 
 def test_dcqcn_by_hand() -> None:

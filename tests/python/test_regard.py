@@ -8,9 +8,9 @@ from typing import Any
 
 import elephan as el
 import pytest
-from elephan import core
-from elephan.report.regard import TRAITS, ignored
-from elephan.report.warnings import warnings
+from elephan.report.words.regard import TRAITS, ignored
+from elephan.report.words.warnings import warnings
+from elephan.scenario import core
 
 WEIGHT, PRIORITY = TRAITS
 WEIGHTS = """

@@ -9,24 +9,23 @@ from typing import Any
 import elephan as el
 import numpy as np
 import pytest
-from elephan.errors import InputError
-from elephan.quantity import show
-from elephan.report.dots import dot_columns
-from elephan.report.interactive import panels
-from elephan.report.page import Page, Table, render
-from elephan.report.run_figures import REGISTRY, WHY_NOT
-from elephan.report.run_figures import draw as draw_figure
-from elephan.report.run_page import answer, run_page
-from elephan.report.sweep_page import sweep_page
-from elephan.report.terminal import braille
-from elephan.report.trace_page import trace_page
-from elephan.report.view import View
-from elephan.runs import Run
-from elephan.stats import Interval
+from elephan.base.errors import InputError
+from elephan.base.quantity import show
+from elephan.base.stats import Interval
+from elephan.report.figure.dots import dot_columns
+from elephan.report.figure.run_figures import REGISTRY, WHY_NOT
+from elephan.report.figure.run_figures import draw as draw_figure
+from elephan.report.figure.terminal import braille
+from elephan.report.page import run_page, sweep_page, trace_page
+from elephan.report.page.interactive import panels
+from elephan.report.page.page import Page, Table, render
+from elephan.report.words.answer import answer
+from elephan.report.words.view import View
+from elephan.result.run import Run
 
 
 def tables(run: Run) -> list[Table]:
-    return [table for section in run_page(run).sections for table in section.tables]
+    return [table for section in run_page.page(run).sections for table in section.tables]
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +194,9 @@ def test_who_gets_what_is_told_by_name(limit: str, seed: int) -> None:
 
 
 def test_a_sweep_of_which_nothing_is_random_says_so() -> None:
-    page = sweep_page(el.sweep("sawtooth", set={"template.queue.limit": ["0.5 bdp", "1 bdp"], "duration": "12 s"}, repetitions=2))
+    page = sweep_page.page(
+        el.sweep("sawtooth", set={"template.queue.limit": ["0.5 bdp", "1 bdp"], "duration": "12 s"}, repetitions=2)
+    )
     assert "the repetitions of a variant are all alike" in page.fine
     assert "interval" not in page.sections[0].drawings[0].caption
 
@@ -203,7 +204,7 @@ def test_a_sweep_of_which_nothing_is_random_says_so() -> None:
 def test_times_that_differ_a_hundredfold_stand_on_a_logarithmic_axis() -> None:
     """One answer takes 2 ms; of two one waits for the retransmission timer of 200 ms."""
     done = el.sweep("incast", set={"template.clients": [1, 2], "tcp.rto_min": "200 ms", "stack": "rfc"}, repetitions=2)
-    by_name = {drawing.name: drawing.figure.axes[0] for section in sweep_page(done).sections for drawing in section.drawings}
+    by_name = {drawing.name: drawing.figure.axes[0] for section in sweep_page.page(done).sections for drawing in section.drawings}
     assert by_name["fct-ns-max"].get_yscale() == "log"
     assert by_name["timeouts-sum"].get_yscale() == "linear"
 
@@ -243,7 +244,7 @@ def test_a_value_that_a_capture_cannot_show_has_its_reason(tmp_path: Path) -> No
     run = el.run("sawtooth", set={"duration": "2 s", "warmup": "1 s"}, pcap=True, out=tmp_path / "run")
     files = {file.stem: file for file in run.captures}
     for host, said in (("receiver[0]", True), ("sender[0]", False)):
-        page = trace_page(el.analyze(files[host]))
+        page = trace_page.page(el.analyze(files[host]))
         listed = page.sections[-1].tables
         unseen = any(cell.text == "n/a" for table in listed for row in table.rows for cell in row)
         assert (unseen, any("a capture at the receiver" in table.note for table in listed)) == (said, said)

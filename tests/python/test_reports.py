@@ -9,19 +9,21 @@ from pathlib import Path
 import elephan as el
 import numpy as np
 import pytest
-from elephan import measures
-from elephan.errors import InputError
-from elephan.report import draw, interactive, style
-from elephan.report.page import Page, Section, render
-from elephan.report.run_figures import REGISTRY
-from elephan.report.run_figures import draw as draw_figure
-from elephan.report.run_page import answer, run_page
-from elephan.report.terminal import braille
-from elephan.report.view import View, arrow, nice_step
-from elephan.rows import column, texts
-from elephan.runs import Run
-from elephan.source import library, open_source
-from elephan.steps import link_of, path_ports
+from elephan.base.errors import InputError
+from elephan.report import style
+from elephan.report.figure import draw
+from elephan.report.figure.run_figures import REGISTRY
+from elephan.report.figure.run_figures import draw as draw_figure
+from elephan.report.figure.terminal import braille
+from elephan.report.page import interactive, run_page
+from elephan.report.page.page import Page, Section, render
+from elephan.report.words.answer import answer
+from elephan.report.words.view import View, arrow, nice_step
+from elephan.result.run import Run
+from elephan.scenario.source import library, open_source
+from elephan.statistic import measures
+from elephan.table.rows import column, texts
+from elephan.table.steps import link_of, path_ports
 
 
 class Outside(HTMLParser):
@@ -51,7 +53,7 @@ def test_a_report_needs_nothing_else(fake_run: Run, tmp_path: Path) -> None:
 
 
 def test_a_report_shows_where_parameters_come_from(fake_run: Run) -> None:
-    text = render(run_page(fake_run))
+    text = render(run_page.page(fake_run))
     assert "switches.sw.memory" in text
     assert 'class="origin given"' in text
 
@@ -293,7 +295,7 @@ def test_a_least_round_trip_in_ticks_says_so() -> None:
 
 
 def _flow_notes(run: el.Run) -> str:
-    return " ".join(table.note for section in run_page(run).sections for table in section.tables)
+    return " ".join(table.note for section in run_page.page(run).sections for table in section.tables)
 
 
 def test_links_between_parts_of_a_group() -> None:
@@ -313,7 +315,7 @@ def test_links_between_parts_of_a_group() -> None:
 
 def test_a_flow_with_one_sample_has_a_report() -> None:
     run = el.run("sawtooth", set={"duration": "20 s", "warmup": "0 s", "record.every": "15 s"})
-    assert "</html>" in render(run_page(run))
+    assert "</html>" in render(run_page.page(run))
 
 
 def test_a_way_through_a_hub_is_the_shortest() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from elephan.errors import InputError
-from elephan.settings import axes, settings
-from elephan.source import Notes, notes
+from elephan.base.errors import InputError
+from elephan.scenario.settings import axes, settings
+from elephan.scenario.source import Notes, notes
 
 
 def test_values_are_typed() -> None:

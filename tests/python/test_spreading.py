@@ -7,12 +7,12 @@ from pathlib import Path
 
 import elephan as el
 import pytest
-from elephan import measures
-from elephan.errors import InputError
-from elephan.report.run_figures import draw
-from elephan.report.run_page import answer
-from elephan.report.spreading_table import victim_table
-from elephan.report.view import View
+from elephan.base.errors import InputError
+from elephan.report.figure.run_figures import draw
+from elephan.report.words.answer import answer
+from elephan.report.words.spreading_table import victim_table
+from elephan.report.words.view import View
+from elephan.statistic import measures
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from elephan import stats
+from elephan.base import stats
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from elephan import folder
+from elephan.base.errors import ElephanError, InputError
 from elephan.cli import status_of
-from elephan.errors import ElephanError, InputError
-from elephan.report import wording
-from elephan.report.sweep_figures import draw_all
-from elephan.report.sweep_page import _answer, _bases
-from elephan.results import compare, redraw
-from elephan.sweeps import Row, Sweep, Variant
+from elephan.experiment.sweep import Row, Sweep, Variant
+from elephan.open import compare, redraw
+from elephan.report.figure.sweep_figures import draw_all
+from elephan.report.page.sweep_page import _answer, _bases
+from elephan.report.words import wording
+from elephan.result import folder
 from matplotlib.axes import Axes
 
 TEXT = 'title = "t"\n[sweep]\n"switches.sw.flow_control.kind" = ["none", "pause"]\nrepetitions = 3\n'
@@ -169,7 +169,7 @@ def test_a_statistic_that_no_run_can_have_ends_a_sweep_before_it(monkeypatch: py
     def never(*args: object, **more: object) -> None:
         raise AssertionError("simulated")
 
-    monkeypatch.setattr("elephan.sweeps.run_jobs", never)
+    monkeypatch.setattr("elephan.experiment.sweep.run_jobs", never)
     bulk = INCAST.replace('"incast"', '"bulk"').replace('every = "5 ms"\n', "")
     with pytest.raises(InputError, match=r"no run has latency_ns\.p99: no traffic of the scenario has messages"):
         el.sweep(bulk, statistics=["latency_ns.p99"])
@@ -313,7 +313,7 @@ def test_nothing_is_left_of_a_run_that_fails(fake_core: None, tmp_path: Path) ->
 
 
 def test_a_study_end_to_end(fake_core: None, tmp_path: Path) -> None:
-    from elephan.study import load_study, run_study
+    from elephan.experiment.study import load_study, run_study
 
     results, verdicts = run_study("intel-2004", quick=True, out=tmp_path / "study", workers=2)
     entries = json.loads((tmp_path / "study" / "claims.json").read_text())
@@ -353,8 +353,8 @@ def test_a_sweep_describes_its_first_run_whichever_is_done_first(fake_core: None
 
 
 def test_the_earliest_job_tells() -> None:
-    from elephan.pool import Earliest, Job
-    from elephan.source import Source
+    from elephan.experiment.pool import Earliest, Job
+    from elephan.scenario.source import Source
 
     jobs = [Job(Source("", "", "toml", ""), {}, seed, "") for seed in (1, 2, 3)]
     first = Earliest(jobs)
@@ -387,7 +387,7 @@ def test_arguments_of_the_wrong_kind(fake_core: None) -> None:
 
 
 def test_a_target_is_checked_before_the_sweep(fake_core: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("elephan.sweeps.run_jobs", lambda *_, **__: pytest.fail("it ran"))
+    monkeypatch.setattr("elephan.experiment.sweep.run_jobs", lambda *_, **__: pytest.fail("it ran"))
     (tmp_path / "thesis.tex").write_text("years of work")
     for out in (".", "", "/", "..", tmp_path):
         with pytest.raises(InputError):

@@ -9,9 +9,10 @@ from collections.abc import Callable
 import elephan as el
 import numpy as np
 import pytest
-from elephan import measures, theory
-from elephan.errors import InputError
-from elephan.quantity import seconds
+from elephan.base.errors import InputError
+from elephan.base.quantity import seconds
+from elephan.statistic import measures
+from elephan.theory import closed as theory
 
 
 def test_max_goodput() -> None:
@@ -302,7 +303,7 @@ _GOOD |= {"inflow": 8e8, "read_ahead": 1e5, "latency": 1e-3, "load": 0.5, "servi
 FORMS = [
     f
     for n, f in inspect.getmembers(theory, inspect.isfunction)
-    if f.__module__ in ("elephan.theory", "elephan.response") and n[0] != "_"
+    if f.__module__ in ("elephan.theory", "elephan.theory.response") and n[0] != "_"
 ]
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import elephan as el
 import numpy as np
 import pytest
-from elephan import measures
-from elephan.errors import InputError
-from elephan.report.answer import answer
+from elephan.base.errors import InputError
+from elephan.report.words.answer import answer
+from elephan.statistic import measures
 
 # A spine link fails while transfers of web-search sizes cross the fabric; most of them are shorter than the interval of samples.
 FABRIC = """

@@ -10,15 +10,15 @@ import elephan as el
 import numpy as np
 import pytest
 from elephan import cli
-from elephan.errors import InputError
-from elephan.laws import read_laws
-from elephan.longpath.disks import copied
-from elephan.longpath.forms import bounds, closed_forms
-from elephan.longpath.question import from_dict, read_question
-from elephan.longpath.settings import Tuning, queue_wanted, worth_a_look
-from elephan.longpath.verdict import Evidence, what_limits
-from elephan.report.run_figures import REGISTRY
-from elephan.report.view import View
+from elephan.base.errors import InputError
+from elephan.experiment.path.disks import copied
+from elephan.experiment.path.forms import bounds, closed_forms
+from elephan.experiment.path.question import from_dict, read_question
+from elephan.experiment.path.settings import Tuning, queue_wanted, worth_a_look
+from elephan.experiment.path.verdict import Evidence, what_limits
+from elephan.report.figure.run_figures import REGISTRY
+from elephan.report.words.view import View
+from elephan.scenario.congestion import read_laws
 from fake import PATH_TCP
 
 

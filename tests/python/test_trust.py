@@ -69,8 +69,8 @@ def everything_that_runs(file: Path, **named: Any) -> list[Callable[[], Any]]:
     [
         '{ python = "subprocess:check_output", params = { args = ["touch", "RAN"] } }',
         '{ python = "os:system", params = { command = "touch RAN" } }',
-        '{ python = "elephan.guest:load" }',
-        '{ python = "elephan.core:build" }',
+        '{ python = "elephan.scenario.guest:load" }',
+        '{ python = "elephan.scenario.core:build" }',
         '{ python = "__main__:anything" }',
         '{ python = "outside:Mine" }',
         '{ python = "../outside.py:Mine" }',

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import elephan as el
 import pytest
-from elephan.report.panel_page import panel_warnings
-from elephan.report.path_page import path_warnings
-from elephan.report.unheard import unheard
+from elephan.report.page.compare_page import panel_warnings
+from elephan.report.page.path_page import path_warnings
+from elephan.report.words.unheard import unheard
 
 FIFO = 'links = [{ queue = { kind = "fifo" } }]\nhosts = { a = { tcp = { ecn = "off" } } }'
 
@@ -43,7 +43,7 @@ def test_a_comparison_and_a_path_say_it() -> None:
     ],
 )
 def test_what_cannot_be_asked(call, said: str) -> None:
-    with pytest.raises(el.errors.InputError, match=said):
+    with pytest.raises(el.InputError, match=said):
         call()
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import elephan as el
 import numpy as np
 import pytest
-from elephan import theory
-from elephan.analysis import phases
-from elephan.measures import column
+from elephan.experiment.study import open_study, run_study
 from elephan.studies.uva_2003 import area
 from elephan.studies.uva_2003.gaps import gaps
-from elephan.study import open_study, run_study
+from elephan.table import phases
+from elephan.table.rows import column
+from elephan.theory import closed as theory
 
 
 def scenario(name: str) -> object:

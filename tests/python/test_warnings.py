@@ -9,8 +9,8 @@ from typing import Any
 import elephan as el
 import pytest
 from elephan import cli
-from elephan.report.answer import answer
-from elephan.report.warnings import draws, warnings
+from elephan.report.words.answer import answer
+from elephan.report.words.warnings import draws, warnings
 
 # Round trips of 220 and 232 ms over a drop-tail queue of 15 packets (issue 32; Floyd and Jacobson 1992, section 3).
 PHASES = """

@@ -18,7 +18,7 @@ use pyo3::{create_exception, import_exception};
 use crate::memory;
 
 // The package's own error, so that what the stepping classes raise needs no translation.
-import_exception!(elephan.errors, InputError);
+import_exception!(elephan.base.errors, InputError);
 pub use InputError as ScenarioError;
 
 create_exception!(elephan._core, RunError, PyException, "A run failed.");

@@ -342,7 +342,7 @@ fn wrong(key: &str, what: &str, given: &Bound<'_, PyAny>) -> PyErr {
 
 /// A hint for an unknown name, as everywhere in the package.
 fn nearest(py: Python<'_>, name: &str, known: &[&str]) -> PyResult<String> {
-    py.import("elephan.errors")?.call_method1("nearest", (name, known.to_vec()))?.extract()
+    py.import("elephan.base.errors")?.call_method1("nearest", (name, known.to_vec()))?.extract()
 }
 
 fn whole(key: &str, value: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {

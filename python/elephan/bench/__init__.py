@@ -13,9 +13,9 @@ from typing import Any
 
 def run_bench(names: Sequence[str], repetitions: int | None, against: Path | None) -> tuple[list[dict[str, Any]], list[str]]:
     """Rows of results and, with `against`, of ns-3; lines about limits that were exceeded."""
+    from elephan.base.progress import bar
     from elephan.bench import peers, workloads
     from elephan.bench.workloads import cpu_per_hop
-    from elephan.progress import bar
 
     chosen = workloads.select(names)
     rows: list[dict[str, Any]] = []

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from elephan.base.errors import ElephanError, InputError
 from elephan.bench.workloads import Workload
-from elephan.errors import ElephanError, InputError
 
 
 @contextmanager

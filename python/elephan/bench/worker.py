@@ -51,7 +51,7 @@ def slowdowns(flows: Any) -> dict[str, float]:
     import numpy as np
     import pyarrow as pa
 
-    from elephan.stats import quantiles
+    from elephan.base.stats import quantiles
 
     table = pa.table(flows)
     size, slowdown = (np.array(table[column].to_pylist(), dtype=float) for column in ("size_bytes", "slowdown"))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from elephan.errors import ElephanError, InputError, nearest
+from elephan.base.errors import ElephanError, InputError, nearest
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def find(name: str, known: Sequence[Workload] = _ALL) -> Workload:
 
 def laws() -> list[Workload]:
     """W1 with each congestion control of TCP but Reno, beside Reno."""
-    from elephan import cc
+    from elephan.step import cc
 
     return [
         Workload(

@@ -7,24 +7,21 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from elephan.cli import memory
+from elephan.cli import memory, state
 from elephan.cli.text import write_whatever
 
 INTERRUPTED = 130
 
-verbose = False
-"""Whether a line about a failed run is followed by the traceback of what a congestion control in Python raised."""
-
 
 def _say(text: str) -> None:
-    from elephan.errors import visible
+    from elephan.base.errors import visible
 
     print(f"elephan: {visible(text.strip()) or 'failed'}", file=sys.stderr)
 
 
 def _check_text(words: Sequence[str]) -> None:
     """Refuses bytes that are no text: neither a manifest nor the core can hold them."""
-    from elephan.errors import InputError
+    from elephan.base.errors import InputError
 
     for word in words:
         try:
@@ -46,8 +43,8 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
 def _status_of(words: list[str]) -> int:
     import typer
 
+    from elephan.base.errors import ElephanError, lacks_memory, shown
     from elephan.cli.app import app
-    from elephan.errors import ElephanError, lacks_memory, shown
 
     try:
         _check_text(words)
@@ -64,7 +61,7 @@ def _status_of(words: list[str]) -> int:
         return int(error.exit_code)
     except ElephanError as error:
         _say(str(error))
-        if verbose and error.__cause__ is not None:
+        if state.verbose and error.__cause__ is not None:
             import traceback
 
             for line in traceback.format_exception(error.__cause__):

@@ -28,7 +28,7 @@ app.add_typer(measure_app, name="measure")
 
 def _version(asked: bool) -> None:
     if asked:
-        from elephan import core
+        from elephan.scenario import core
 
         typer.echo(f"elephan {core.call('version')}")
         raise typer.Exit
@@ -62,12 +62,13 @@ def run(
     The tables are Parquet files; elephan schema --tables says what is in them. With PAUSE or PFC the tables pauses and holds
     say which port was paused when and by whom, and whose packets waited; in Python run.spreading() makes trees of them.
     """
-    from elephan import core, runs
+    from elephan.base.errors import InputError
     from elephan.cli import show
-    from elephan.errors import InputError
-    from elephan.folder import default_folder
-    from elephan.settings import hint_of_sweep, settings
-    from elephan.source import open_source
+    from elephan.result import run as runs
+    from elephan.result.folder import default_folder
+    from elephan.scenario import core
+    from elephan.scenario.settings import hint_of_sweep, settings
+    from elephan.scenario.source import open_source
 
     changes = settings(set or [])
     source = open_source(scenario).with_trust(python_from, changes)
@@ -106,11 +107,11 @@ def sweep(
     json: Json = False,
 ) -> int:
     """Every variant that a scenario's sweep table or -s key=v1,v2 asks for, each with the same seeds."""
-    from elephan import sweeps
     from elephan.cli import show
-    from elephan.folder import check_target, command_line, default_folder
-    from elephan.settings import axes
-    from elephan.source import open_source
+    from elephan.experiment import sweep as sweeps
+    from elephan.result.folder import check_target, command_line, default_folder
+    from elephan.scenario.settings import axes
+    from elephan.scenario.source import open_source
 
     source = open_source(scenario)
     folder = out or default_folder(f"{source.stem}-sweep", {"command": command_line()})
@@ -142,10 +143,11 @@ app.command()(packetdrill)
 @study_app.command("list")
 def study_list(json: Json = False) -> None:
     """The studies that there are."""
-    from elephan import study
     from elephan.cli import show
+    from elephan.experiment import study
+    from elephan.scenario.source import studies
 
-    show.listing([(name, study.open_study(name).title) for name in study.names()], json)
+    show.listing([(name, study.open_study(name).title) for name in studies()], json)
 
 
 @study_app.command("run")
@@ -158,8 +160,8 @@ def study_run(
     json: Json = False,
 ) -> int:
     """Run a study, judge its claims, write its report."""
-    from elephan import study
     from elephan.cli import show
+    from elephan.experiment import study
 
     folder = out or Path("results") / (f"{name}-quick" if quick else name)
     results, verdicts = study.run_study(name, quick=quick, out=folder, workers=workers, progress=True)
@@ -200,9 +202,9 @@ def list_things(
 @app.command()
 def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")], json: Json = False) -> None:
     """Draw the report of a result again."""
+    from elephan.base.errors import shown
     from elephan.cli import show
-    from elephan.errors import shown
-    from elephan.results import redraw
+    from elephan.open import redraw
 
     file = redraw(folder)
     if json:
@@ -219,7 +221,7 @@ def diff(
 ) -> None:
     """Two results side by side; runs with the same seed are compared in pairs."""
     from elephan.cli import show
-    from elephan.results import compare, scenario_changes
+    from elephan.open import compare, scenario_changes
 
     show.diff(compare(a, b), scenario_changes(a, b), json)
 
@@ -229,7 +231,7 @@ def schema(
     tables: Annotated[bool, typer.Option("--tables", help="The data dictionary of the result tables instead.")] = False,
 ) -> None:
     """Print the JSON Schema of the scenario language."""
-    from elephan import core
+    from elephan.scenario import core
 
     if tables:
         typer.echo(core.call("data_dictionary"))
@@ -249,9 +251,9 @@ def bench(
     json: Json = False,
 ) -> int:
     """The standard workloads: wall time, memory, and what was simulated."""
+    from elephan.base.errors import shown
     from elephan.bench import run_bench
     from elephan.cli import show
-    from elephan.errors import shown
 
     rows, broken = run_bench(workloads or [], repetitions, against)
     if json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elephan.errors import InputError, nearest
+from elephan.base.errors import InputError, nearest
 
 KINDS = {
     "scenarios": "what `elephan run NAME` and `elephan sweep NAME` know",
@@ -24,19 +24,20 @@ def rows(kind: str | None) -> list[tuple[str, str]]:
     if kind is None:
         return list(KINDS.items())
     if kind == "scenarios":
-        from elephan.source import library
+        from elephan.scenario.source import library
 
         return [(entry.name, entry.question or entry.title) for entry in library().values()]
     if kind == "studies":
-        from elephan import study
+        from elephan.experiment import study
+        from elephan.scenario.source import studies
 
-        return [(name, study.open_study(name).title) for name in study.names()]
+        return [(name, study.open_study(name).title) for name in studies()]
     if kind == "figures":
-        from elephan.report.run_figures import REGISTRY
+        from elephan.report.figure.run_figures import REGISTRY
 
         return [(figure.name, figure.about) for figure in REGISTRY.values()]
     if kind == "statistics":
-        from elephan.measures import MEASURES, TAKES
+        from elephan.statistic.measures import MEASURES, TAKES
 
         takes = ("TAKE", "one of " + ", ".join(TAKES))
         parts = (
@@ -51,6 +52,6 @@ def rows(kind: str | None) -> list[tuple[str, str]]:
         return [(workload.name, workload.about) for workload in WORKLOADS.values()]
     if kind not in KINDS:
         raise InputError(f'no list "{kind}"{nearest(kind, list(KINDS))}')
-    from elephan import core
+    from elephan.scenario import core
 
     return [(str(name), str(line)) for name, line in core.call("listing", kind)]

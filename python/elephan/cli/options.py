@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from elephan.cli import state
+
 
 def whole(least: float = -math.inf, most: float = math.inf) -> Callable[[str], int]:
     """Reads a whole number; the error tells the value and what is valid."""
@@ -54,9 +56,7 @@ Workers = Annotated[
 
 
 def _be_verbose(asked: bool) -> None:
-    from elephan import cli
-
-    cli.verbose = asked
+    state.verbose = asked
 
 
 Verbose = Annotated[

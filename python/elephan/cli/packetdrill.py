@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elephan.base.errors import shown
 from elephan.cli.options import Json
-from elephan.errors import shown
 
 if TYPE_CHECKING:
-    from elephan.packetdrill import Report
+    from elephan.step.packetdrill import Report
 
 _COLOURS = {"pass": "32", "differs": "31", "cannot-run": "33", "invalid": "35"}
 
@@ -39,7 +39,7 @@ def _show(report: Report) -> None:
 
 
 def _table(reports: list[Report]) -> None:
-    from elephan.packetdrill import tally
+    from elephan.step.packetdrill import tally
 
     rows = [(folder, sum(row.values()), *row.values()) for folder, row in tally(reports).items()]
     rows.append(("all", *(sum(column) for column in zip(*(row[1:] for row in rows), strict=True))))
@@ -62,7 +62,7 @@ def packetdrill(
     A script passes, differs (with the line, what it expects and what came instead), or cannot run, with what is missing.
     Exit status: 0 if all pass, 1 if one differs or cannot run, 2 if one is no script.
     """
-    from elephan.packetdrill import run
+    from elephan.step.packetdrill import run
 
     reports = []
     for report in run(paths, stack=stack, trace=trace):

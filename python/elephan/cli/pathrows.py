@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from elephan.longpath.row import Row
-from elephan.quantity import show
-from elephan.report.path_page import how
-from elephan.stats import Interval
+from elephan.base.quantity import show
+from elephan.base.stats import Interval
+from elephan.experiment.path.row import Row
+from elephan.report.page.path_page import how
 
 _DIGITS, _DIGITS_ROUGH = 4, 2
 

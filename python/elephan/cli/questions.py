@@ -33,12 +33,12 @@ def compare(
     json: Json = False,
 ) -> int:
     """Congestion controls side by side: alone, in pairs, with other round trips, joining, friendliness to Reno."""
+    from elephan.base.errors import InputError
     from elephan.cli import show
-    from elephan.errors import InputError
-    from elephan.folder import command_line, default_folder
-    from elephan.panel import panel
-    from elephan.settings import settings
-    from elephan.source import open_source
+    from elephan.experiment.compare import panel
+    from elephan.result.folder import command_line, default_folder
+    from elephan.scenario.settings import settings
+    from elephan.scenario.source import open_source
 
     if scenario is not None and (rate or rtt or buffer or quick):
         raise InputError("--rate, --rtt, --buffer and --quick belong to the standard panel; change a scenario with -s")
@@ -110,11 +110,11 @@ def path(
 ) -> int:
     """What if, for one long path: time to transfer, what limits it, which settings help."""
     from elephan.cli import show
-    from elephan.folder import check_target, command_line, default_folder
-    from elephan.longpath.path import path as ask
-    from elephan.longpath.question import SIZE
-    from elephan.longpath.settings import as_file, check_file, write_file
-    from elephan.settings import settings
+    from elephan.experiment.path.path import path as ask
+    from elephan.experiment.path.question import SIZE
+    from elephan.experiment.path.settings import as_file, check_file, write_file
+    from elephan.result.folder import check_target, command_line, default_folder
+    from elephan.scenario.settings import settings
 
     folder = out or default_folder("path", {"command": command_line()})
     check_target(folder, "path")
@@ -190,10 +190,10 @@ def analyze(
     json: Json = False,
 ) -> None:
     """A real capture or log, with the figures of a run."""
-    from elephan.analysis.sources import stem
-    from elephan.analysis.trace import analyze as read
+    from elephan.capture.sources import stem
+    from elephan.capture.trace import analyze as read
     from elephan.cli import show
-    from elephan.folder import command_line, default_folder
+    from elephan.result.folder import command_line, default_folder
 
     folder = out or default_folder(f"{stem(files[0])}-trace", {"command": command_line()})
     done = read(
@@ -233,7 +233,7 @@ def measure_disk(
     json: Json = False,
 ) -> None:
     """A real disk: its rates of writing, and of reading with several read-ahead windows, as a profile for a scenario."""
-    from elephan import diskmeasure
+    from elephan.capture import fio as diskmeasure
     from elephan.cli import show
 
     windows = [part.strip() for part in read_ahead.split(",")] if read_ahead is not None else None

@@ -13,23 +13,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from elephan import measures
-from elephan.errors import escaped_json, shown
-from elephan.quantity import POINTS, scale_for
-from elephan.quantity import show as quantity
-from elephan.rows import texts
-from elephan.stats import Interval
+from elephan.base.errors import escaped_json, shown
+from elephan.base.quantity import POINTS, scale_for
+from elephan.base.quantity import show as quantity
+from elephan.base.stats import Interval
+from elephan.statistic import measures
+from elephan.table.rows import texts
 
 if TYPE_CHECKING:
-    from elephan.analysis.trace import Trace
-    from elephan.claims import Verdict
-    from elephan.diskmeasure import Measured
-    from elephan.longpath.path import Answer
-    from elephan.panel.panel import Panel
-    from elephan.results import Difference
-    from elephan.runs import Run
-    from elephan.study import Results
-    from elephan.sweeps import Sweep
+    from elephan.capture.fio import Measured
+    from elephan.capture.trace import Trace
+    from elephan.experiment.claims import Verdict
+    from elephan.experiment.compare.panel import Panel
+    from elephan.experiment.path.path import Answer
+    from elephan.experiment.study import Results
+    from elephan.experiment.sweep import Sweep
+    from elephan.open import Difference
+    from elephan.result.run import Run
 
 _WIDTH_OF_A_FILE = 132
 _CONNECTIONS_MAX = 12  # rows on a terminal
@@ -93,9 +93,9 @@ def _warnings(console: Console, lines: Sequence[str]) -> None:
 
 def run(done: Run, folder: Path, scenario: str, ignored_sweep: bool) -> None:
     """A run of `scenario`, as it was called: its answer, its picture in characters, its statistics, where the report is."""
-    from elephan.report.run_page import answer
-    from elephan.report.terminal import picture
-    from elephan.report.warnings import warnings
+    from elephan.report.figure.terminal import picture
+    from elephan.report.words.answer import answer
+    from elephan.report.words.warnings import warnings
 
     console = _console()
     console.print(_beside(f"{done.title}  ", f"(seed {done.seed})"), style="bold")
@@ -151,7 +151,7 @@ def disk(done: Measured, file: Path) -> None:
 
 def run_json(done: Run, folder: Path) -> None:
     """A run for machines."""
-    from elephan.report.warnings import warnings
+    from elephan.report.words.warnings import warnings
 
     said = {"summary": done.summary, "statistics": _statistics(done), "warnings": warnings(done)}
     print_json({"folder": str(folder), **done.manifest, **said})
@@ -172,9 +172,9 @@ def _bounds(interval: Interval, unit: str) -> str:
 
 def sweep(done: Sweep, folder: Path) -> None:
     """A sweep: a row per variant."""
-    from elephan.report.sweep_figures import alike
-    from elephan.report.sweep_page import shown as of_sweep
-    from elephan.report.sweep_page import sweep_warnings
+    from elephan.report.figure.sweep_figures import alike
+    from elephan.report.page.sweep_page import shown as of_sweep
+    from elephan.report.page.sweep_page import sweep_warnings
 
     console = _console()
     console.print(str(done.facts.get("title") or done.name), style="bold")
@@ -212,14 +212,14 @@ def _fitting(widths: dict[str, int], room: int) -> list[list[str]]:
 
 def sweep_json(done: Sweep, folder: Path) -> None:
     """A sweep for machines."""
-    from elephan.report.sweep_page import sweep_warnings
+    from elephan.report.page.sweep_page import sweep_warnings
 
     print_json({"folder": str(folder), **done.as_dict(), "warnings": sweep_warnings(done)})
 
 
 def compare(done: Panel, folder: Path) -> None:
     """A comparison: its answer, a row per law, every pair."""
-    from elephan.report.panel_page import answer, merits, network_line, panel_warnings, shorter
+    from elephan.report.page.compare_page import answer, merits, network_line, panel_warnings, shorter
 
     console = _console()
     console.print(network_line(done), style="bold")
@@ -246,9 +246,9 @@ def compare(done: Panel, folder: Path) -> None:
 
 def compare_json(done: Panel | Sweep, folder: Path) -> None:
     """A comparison for machines."""
-    from elephan.panel.panel import Panel
-    from elephan.report.panel_page import panel_warnings
-    from elephan.report.sweep_page import sweep_warnings
+    from elephan.experiment.compare.panel import Panel
+    from elephan.report.page.compare_page import panel_warnings
+    from elephan.report.page.sweep_page import sweep_warnings
 
     warnings = panel_warnings(done) if isinstance(done, Panel) else sweep_warnings(done)
     print_json({"folder": str(folder), **done.as_dict(), "warnings": warnings})
@@ -256,8 +256,8 @@ def compare_json(done: Panel | Sweep, folder: Path) -> None:
 
 def trace(done: Trace, folder: Path) -> None:
     """A capture or a log: what was seen, a row for each of the largest connections, where the report is."""
-    from elephan.report.trace_page import answer
-    from elephan.report.trace_page import shown as of_trace
+    from elephan.report.page.trace_page import answer
+    from elephan.report.page.trace_page import shown as of_trace
 
     console = _console()
     console.print(_beside(f"{done.name}  ", f"({done.summary['format']})"), style="bold")
@@ -280,7 +280,7 @@ def trace(done: Trace, folder: Path) -> None:
 
 def trace_json(done: Trace, folder: Path) -> None:
     """A capture or a log, for machines."""
-    from elephan.report.trace_page import found_phases
+    from elephan.report.page.trace_page import found_phases
 
     found = found_phases(done)
     print_json(
@@ -297,8 +297,8 @@ def trace_json(done: Trace, folder: Path) -> None:
 def path(done: Answer, folder: Path) -> None:
     """A path: its answer, the times, the closed forms, the settings."""
     from elephan.cli.pathrows import print_rows
-    from elephan.longpath.settings import as_text
-    from elephan.report.path_page import answer_lines, path_warnings, value_text
+    from elephan.experiment.path.settings import as_text
+    from elephan.report.page.path_page import answer_lines, path_warnings, value_text
 
     console = _console()
     console.print(done.question.text, style="bold")
@@ -330,14 +330,14 @@ def path(done: Answer, folder: Path) -> None:
 
 def path_json(done: Answer, folder: Path) -> None:
     """A path for machines."""
-    from elephan.report.path_page import path_warnings
+    from elephan.report.page.path_page import path_warnings
 
     print_json({"folder": str(folder), **done.as_dict(), "warnings": path_warnings(done)})
 
 
 def study(results: Results, verdicts: Sequence[Verdict], folder: Path) -> None:
     """A study: its answer and the verdict of every claim."""
-    from elephan.report.study_page import tally
+    from elephan.report.page.study_page import tally
 
     console = _console()
     console.print(results.study.question, style="bold")

@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.errors import shown
+from elephan.base.errors import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

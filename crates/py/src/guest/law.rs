@@ -82,7 +82,7 @@ impl Raised {
     fn new(error: PyErr) -> Raised {
         let line = Python::attach(|py| {
             let value = error.clone_ref(py).into_value(py);
-            let told = py.import("elephan.guest").and_then(|module| module.call_method1("told", (value,)));
+            let told = py.import("elephan.scenario.guest").and_then(|module| module.call_method1("told", (value,)));
             told.and_then(|line| line.extract()).unwrap_or_else(|_| error.to_string())
         });
         Raised { error, line }
@@ -182,7 +182,7 @@ impl guest::Guest for Object {
         let object = self.object.as_ref().and_then(|object| {
             let copy = Python::attach(|py| {
                 let object = object.bind(py);
-                let copy = py.import("elephan.guest")?.call_method1("copy", (object,))?;
+                let copy = py.import("elephan.scenario.guest")?.call_method1("copy", (object,))?;
                 let from = object.cast::<Guest>().map_err(PyErr::from)?.try_borrow()?;
                 let mut to = copy.cast::<Guest>().map_err(PyErr::from)?.try_borrow_mut()?;
                 (to.window, to.pacing, to.timer, to.now, to.open) =

@@ -56,7 +56,7 @@ impl Loader {
         Python::attach(|py| {
             let agreed = self.agreed.as_ref().map(|agreed| agreed.clone_ref(py));
             let asked = (&spec.python, params, self.folder.clone(), agreed, self.own);
-            let found = py.import("elephan.guest")?.call_method1("load", asked)?;
+            let found = py.import("elephan.scenario.guest")?.call_method1("load", asked)?;
             let (make, class, hooks, slow_start, measures_rate, states): Found = found.extract()?;
             let has = |hook: &str| hooks.iter().any(|name| name == hook);
             Ok(Class {

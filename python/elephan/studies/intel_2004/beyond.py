@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan import measures, theory
-from elephan.quantity import scale_for, show
-from elephan.report import draw as d
+from elephan.base.quantity import scale_for, show
+from elephan.experiment.study import Results
+from elephan.report.figure import draw as d
 from elephan.report.style import BLUE, INK, MUTED, VERMILLION, Drawing, new_figure
-from elephan.report.view import View
-from elephan.runs import Run
-from elephan.study import Results
+from elephan.report.words.view import View
+from elephan.result.run import Run
+from elephan.statistic import measures
+from elephan.theory import closed as theory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

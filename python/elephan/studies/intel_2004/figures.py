@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from elephan.claims import interval_text
-from elephan.quantity import show
-from elephan.report.page import Cell, Column, Section, Table, interval_cell
+from elephan.base.quantity import show
+from elephan.experiment.claims import interval_text
+from elephan.experiment.study import Results
+from elephan.report.page.page import Cell, Column, Section, Table, interval_cell
 from elephan.studies.intel_2004 import beyond, slides
-from elephan.study import Results
 
 NOFC, PAUSE = "NoFC", "8023x"
 

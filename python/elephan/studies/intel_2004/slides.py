@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan import theory
-from elephan.measures import column, windows
-from elephan.quantity import scale_for, show
-from elephan.report import draw as d
+from elephan.base.quantity import scale_for, show
+from elephan.experiment.study import Results
+from elephan.report.figure import draw as d
 from elephan.report.style import BLUE, INK, MUTED, PAPER, VERMILLION, Drawing, color, new_figure
-from elephan.report.view import View
-from elephan.runs import Run
-from elephan.study import Results
+from elephan.report.words.view import View
+from elephan.result.run import Run
+from elephan.table.rows import column, windows
+from elephan.theory import closed as theory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ def drawings(results: Results) -> list[Drawing]:
 
 
 def _bar(axes: Axes, place: float, values: list[float], paint: str, factor: float) -> None:
-    from elephan.stats import mean_interval
+    from elephan.base.stats import mean_interval
 
     interval = mean_interval(values)
     axes.barh(place, interval.mean * factor, height=0.62, color=paint, alpha=0.85)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan import measures
-from elephan.quantity import scale_for, show
-from elephan.report import draw as d
+from elephan.base.quantity import scale_for, show
+from elephan.experiment.study import Results
+from elephan.report.figure import draw as d
 from elephan.report.style import BLUE, GREEN, INK, MUTED, PURPLE, SKY, VERMILLION, Drawing, new_figure
-from elephan.rows import Part, column, part_of
+from elephan.statistic import measures
 from elephan.studies.intel_2007.slides import (
     ALL,
     BUFFER_B,
@@ -27,7 +27,7 @@ from elephan.studies.intel_2007.slides import (
     left_out,
     was_run,
 )
-from elephan.study import Results
+from elephan.table.rows import Part, column, part_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

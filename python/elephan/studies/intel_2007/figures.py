@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from elephan.claims import interval_text
-from elephan.quantity import show
-from elephan.report.page import Cell, Column, Section, Table, interval_cell
+from elephan.base.quantity import show
+from elephan.experiment.claims import interval_text
+from elephan.experiment.study import Results
+from elephan.report.page.page import Cell, Column, Section, Table, interval_cell
 from elephan.studies.intel_2007 import beyond, slides
 from elephan.studies.intel_2007.slides import left_out, was_run
-from elephan.study import Results
 
 
 def _text(results: Results, variant: str, statistic: str, unit: str, experiment: str = "baseline") -> str:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan import theory
-from elephan.measures import windows
-from elephan.quantity import show
-from elephan.report import draw as d
+from elephan.base.quantity import show
+from elephan.experiment.study import Results
+from elephan.report.figure import draw as d
 from elephan.report.style import BLUE, GRID, MUTED, ORANGE, VERMILLION, Drawing, new_figure
-from elephan.report.view import arrow
-from elephan.rows import Part, column, part_of
-from elephan.runs import Run
-from elephan.study import Results
+from elephan.report.words.view import arrow
+from elephan.result.run import Run
+from elephan.table.rows import Part, column, part_of, windows
+from elephan.theory import closed as theory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

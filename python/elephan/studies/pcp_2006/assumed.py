@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from elephan.report import draw as d
-from elephan.report.page import Cell, Column, Table
+from elephan.experiment.study import Results
+from elephan.report.figure import draw as d
+from elephan.report.page.page import Cell, Column, Table
 from elephan.report.style import BLUE, INK, MUTED, VERMILLION, Drawing, new_figure
 from elephan.studies.pcp_2006.curves import LOSS, MEAN, QUEUE, SD
-from elephan.study import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

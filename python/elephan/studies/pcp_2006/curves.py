@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.report import draw as d
+from elephan.experiment.study import Results
+from elephan.report.figure import draw as d
 from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, SKY, VERMILLION, Drawing, new_figure
 from elephan.studies.pcp_2006 import points
-from elephan.study import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

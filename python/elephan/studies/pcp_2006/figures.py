@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from elephan.quantity import show
-from elephan.report.page import Cell, Column, Section, Table, interval_cell
+from elephan.base.quantity import show
+from elephan.experiment.study import Results
+from elephan.report.page.page import Cell, Column, Section, Table, interval_cell
 from elephan.studies.pcp_2006 import assumed, curves, points
-from elephan.study import Results
 
 SCHEMES = tuple(curves.PAINT)
 

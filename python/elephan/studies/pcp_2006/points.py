@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from elephan.study import Point
+from elephan.experiment.study import Point
 
 RATE_BPS = 40e6
 PACKET_BYTES = 1250

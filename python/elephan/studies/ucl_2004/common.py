@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from elephan import stats
+from elephan.base import stats
+from elephan.experiment.study import Results
 from elephan.report.style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILLION
-from elephan.study import Results
 
 PAINT = {
     "reno": INK,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.claims import interval_text
-from elephan.disk import Disk
-from elephan.report import draw as d
-from elephan.report.copy_figures import STAGES
-from elephan.report.page import Cell, Column, Table
+from elephan.experiment.claims import interval_text
+from elephan.experiment.study import Point, Results
+from elephan.report.figure import draw as d
+from elephan.report.figure.copy_figures import STAGES
+from elephan.report.page.page import Cell, Column, Table
 from elephan.report.style import BLUE, GREEN, INK, MUTED, VERMILLION, Drawing, new_figure
+from elephan.step.disk import Disk
 from elephan.studies.ucl_2004.common import NAMES, PAINT
-from elephan.study import Point, Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -226,7 +226,7 @@ def stacks(results: Results) -> Drawing:
 
 def example(results: Results) -> list[Drawing]:
     """The single bbcp stream over time."""
-    from elephan.report.run_figures import draw
+    from elephan.report.figure.run_figures import draw
 
     found = results.runs("copy-example", "bbcp, 1 stream")
     return [draw(found[0], "copy")] if found else []

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from elephan.claims import interval_text
-from elephan.report.page import Cell, Column, Section, Table
+from elephan.experiment.claims import interval_text
+from elephan.experiment.study import Results
+from elephan.report.page.page import Cell, Column, Section, Table
 from elephan.studies.ucl_2004 import disks, host, network, pairs, similarity
 from elephan.studies.ucl_2004.common import LEFT_BPS, NAMES, factor, impact, present
 from elephan.studies.ucl_2004.response import BERNOULLI, LAWS, PERIODIC
-from elephan.study import Results
 
 
 def answer(results: Results) -> list[str]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from elephan.claims import interval_text
-from elephan.measures import column
-from elephan.report import draw as d
+from elephan.experiment.claims import interval_text
+from elephan.experiment.study import Results
+from elephan.report.figure import draw as d
 from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE, VERMILLION, Drawing, new_figure
-from elephan.rows import Part
 from elephan.studies.ucl_2004.common import LEFT_BPS, NAMES, ratio
-from elephan.study import Results
+from elephan.table.rows import Part, column
 
 COSTS = ("no cost", "no walk", "fast path", "full walk")
 PAINTS = {"no cost": INK, "no walk": GREEN, "fast path": BLUE, "full walk": VERMILLION}

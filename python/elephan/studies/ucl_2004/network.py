@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.measures import column
-from elephan.report import draw as d
+from elephan.experiment.study import Results
+from elephan.report.figure import draw as d
 from elephan.report.style import INK, MUTED, Drawing, new_figure
-from elephan.rows import Part
-from elephan.runs import Run
+from elephan.result.run import Run
 from elephan.studies.ucl_2004.common import LEFT_BPS, NAMES, PAINT, factor, impact, impact_on_background, present
 from elephan.studies.ucl_2004.response import BERNOULLI, BY_NAME, LAWS, PERIODIC
-from elephan.study import Results
+from elephan.table.rows import Part, column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

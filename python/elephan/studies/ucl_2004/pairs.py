@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.measures import column
-from elephan.report import draw as d
+from elephan.experiment.study import Results
+from elephan.report.figure import draw as d
 from elephan.report.style import MUTED, Drawing, new_figure
-from elephan.rows import Part
 from elephan.studies.ucl_2004.common import NAMES, PAINT, present
-from elephan.study import Results
+from elephan.table.rows import Part, column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from elephan import theory
-from elephan.study import Point
+from elephan.experiment.study import Point
+from elephan.theory import closed as theory
 
 MSS = 1448  # 1500 bytes less 40 of headers and 12 of timestamps
 

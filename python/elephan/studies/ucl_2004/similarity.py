@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan import hurst
-from elephan.observed import sent_per_sample
-from elephan.report import draw as d
+from elephan.experiment.study import Results
+from elephan.report.figure import draw as d
 from elephan.report.style import BLUE, INK, MUTED, Drawing, new_figure
-from elephan.study import Results
+from elephan.statistic.observed import sent_per_sample
+from elephan.theory import hurst
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 EXPERIMENT = "self-similarity"
 KINDS = {"on/off": (BLUE, 0.8), "Poisson": (INK, 0.5)}  # and what theory says of each
-# Block lengths and octaves that are drawn, from one sample on; the estimates take those of `elephan.hurst` by themselves.
+# Block lengths and octaves that are drawn, from one sample on; the estimates take those of `elephan.theory.hurst` by themselves.
 DRAWN_S = (0.5, 64.0)
 
 

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from elephan import theory
-from elephan.study import Point
+from elephan.experiment.study import Point
+from elephan.theory import closed as theory
 
 FAST_BPS = 1e9
 OC_BPS = 51.84e6

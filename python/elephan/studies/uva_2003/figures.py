@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from elephan.quantity import show
-from elephan.report.page import Section
+from elephan.base.quantity import show
+from elephan.experiment.study import Results
+from elephan.report.page.page import Section
 from elephan.studies.uva_2003 import layer2, streams
 from elephan.studies.uva_2003.layer2 import value
-from elephan.study import Results
 
 
 def answer(results: Results) -> list[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from elephan.rows import Array
-from elephan.runs import Run
+from elephan.result.run import Run
+from elephan.table.rows import Array
 
 ENHANCED_PACKET = 6
 DATA_BYTES = 1500

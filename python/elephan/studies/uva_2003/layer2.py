@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from elephan import theory
-from elephan.report import draw as d
-from elephan.report.burst_figures import plot_forbidden_area, plot_levels, plot_outcomes
-from elephan.report.dots import small_heading
+from elephan.experiment.study import Results
+from elephan.report.figure import draw as d
+from elephan.report.figure.burst_figures import plot_forbidden_area, plot_levels, plot_outcomes
+from elephan.report.figure.dots import small_heading
 from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE, Drawing, color, new_figure
 from elephan.studies.uva_2003 import area
 from elephan.studies.uva_2003.gaps import gaps
-from elephan.study import Results
+from elephan.theory import closed as theory
 
 BURST_FRAME = 1046  # 1000 B of payload, 28 of UDP and IP, 18 of Ethernet
 RECEIVER_FRAME_US, RECEIVER_COST_US = 12.304, 15.0

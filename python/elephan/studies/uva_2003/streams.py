@@ -6,18 +6,18 @@ import math
 
 import numpy as np
 
-from elephan import theory
-from elephan.analysis import phases
-from elephan.quantity import show
-from elephan.report import draw as d
-from elephan.report.dots import dot_columns, small_heading
-from elephan.report.flow_phases import ALPHA, PAINT, shade
-from elephan.report.page import Cell, Column, Table, interval_cell
+from elephan.base.quantity import show
+from elephan.experiment.study import Results
+from elephan.report.figure import draw as d
+from elephan.report.figure.dots import dot_columns, small_heading
+from elephan.report.figure.flow_phases import ALPHA, PAINT, shade
+from elephan.report.page.page import Cell, Column, Table, interval_cell
 from elephan.report.style import BLUE, INK, MUTED, ORANGE, Drawing, new_figure
-from elephan.rows import Array, column, part_of
-from elephan.runs import Run
+from elephan.result.run import Run
 from elephan.studies.uva_2003.layer2 import value
-from elephan.study import Results
+from elephan.table import phases
+from elephan.table.rows import Array, column, part_of
+from elephan.theory import closed as theory
 
 GOODPUT = "goodput_bps.sum"
 RING = 256
@@ -76,7 +76,7 @@ def early(results: Results) -> Drawing:
 
 
 def phase_table(results: Results) -> Table:
-    """Slide 7 in figures: what `elephan.analysis.phases` finds in the streams above."""
+    """Slide 7 in figures: what `elephan.table.phases` finds in the streams above."""
     columns = [
         Column("Stream"),
         Column("bandwidth discovery", True),

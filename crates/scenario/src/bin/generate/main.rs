@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let files = [
         ("schema/elephan.schema.json", format!("{schema:#}\n")),
         ("docs/reference/scenario.md", reference::page(&catalog)),
-        ("python/elephan/_scenario.py", python::module(&catalog)),
+        ("python/elephan/scenario/classes.py", python::module(&catalog)),
     ];
     let mut status = ExitCode::SUCCESS;
     for (name, text) in files {

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from elephan._model import LawFactory, ScenarioModel, Table
+from elephan.scenario.model import LawFactory, ScenarioModel, Table
 
 Time = str
 """A time such as "5 ms": ps, ns, us, ms, s, min, h, d."""

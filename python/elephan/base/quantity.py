@@ -1,0 +1,191 @@
+"""Numbers with units: reading `"10 Gbps"`, `"48 KiB"`, `"5 ms"` and writing them for people.
+
+The rules of reading are those of the scenario language: K, M, G are decimal, Ki, Mi, Gi binary; `b` is a bit, `B` a
+byte. Plain numbers pass through as SI base units (seconds, bit/s, bytes).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from elephan.base.errors import InputError, brief
+
+_SPAN = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_PREFIX = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
+_RATE = {"bps": 1.0, "b/s": 1.0, "bit/s": 1.0, "Bps": 8.0, "B/s": 8.0}
+_SIZE = {"B": 1.0, "b": 0.125}
+_NUMBER = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9]+)\s*(\S.*?)?\s*$")
+
+
+def _split(text: str, what: str, example: str) -> tuple[float, str]:
+    match = _NUMBER.match(text)
+    if match is None:
+        raise InputError(f'"{text}" is not {what}; write it like "{example}"')
+    if not match[2]:
+        raise InputError(f'"{text}" has no unit; write {what} like "{example}"')
+    return float(match[1].replace("_", "")), match[2]
+
+
+def _unscaled(text: str, units: dict[str, float], what: str, example: str) -> float:
+    """A quantity whose units take no other prefixes than those listed."""
+    amount, unit = _split(text, what, example)
+    if unit not in units:
+        raise InputError(f'unknown unit "{unit}" in "{text}"; write {what} like "{example}"')
+    return amount * units[unit]
+
+
+def _scaled(text: str, units: dict[str, float], what: str, example: str) -> float:
+    amount, unit = _split(text, what, example)
+    for prefix, factor in (_PREFIX | _BINARY).items():
+        if unit.startswith(prefix) and unit[len(prefix) :] in units:
+            return amount * factor * units[unit[len(prefix) :]]
+    raise InputError(f'unknown unit "{unit}" in "{text}"; write {what} like "{example}"')
+
+
+_LENGTH = {"m": 1.0, "km": 1e3, "cm": 1e-2}
+
+
+def number(value: Any, what: str, example: str) -> float:
+    """A plain number as float; `what` it is and how to write it are for the error."""
+    if isinstance(value, (str, bytes, bool)) or not hasattr(value, "__float__") or (hasattr(value, "shape") and value.shape):
+        raise InputError(f"{brief(value)} is not {what}; write it like {example}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{brief(value)} is beyond every number that {what} can be") from None
+    except (TypeError, ValueError):
+        raise InputError(f"{brief(value)} is not {what}; write it like {example}") from None
+
+
+def seconds(value: float | str) -> float:
+    """A time in seconds, from seconds or a text such as `"5 ms"`."""
+    if not isinstance(value, str):
+        return number(value, "a time", '"5 ms" or a number of seconds')
+    return _unscaled(value, _SPAN, "a time", "5 ms")
+
+
+def bits_per_second(value: float | str) -> float:
+    """A rate in bit/s, from bit/s or a text such as `"10 Gbps"`."""
+    if isinstance(value, str):
+        return _scaled(value, _RATE, "a rate", "10 Gbps")
+    return number(value, "a rate", '"10 Gbps" or a number of bit/s')
+
+
+def size_bytes(value: float | str) -> float:
+    """A size in bytes, from bytes or a text such as `"48 KiB"`."""
+    if isinstance(value, str):
+        return _scaled(value, _SIZE, "a size", "48 KiB")
+    return number(value, "a size", '"48 KiB" or a number of bytes')
+
+
+def metres(value: float | str) -> float:
+    """A length in metres, from metres or a text such as `"100 m"`."""
+    if not isinstance(value, str):
+        return number(value, "a length", '"100 m" or a number of metres')
+    return _unscaled(value, _LENGTH, "a length", "100 m")
+
+
+def parse_any(text: str) -> tuple[float, str] | None:
+    """`(value in base units, base unit)` of any quantity text, or None: `"10 ms"` gives `(0.01, "s")`."""
+    for read, unit in ((seconds, "s"), (bits_per_second, "bps"), (size_bytes, "bytes")):
+        try:
+            return read(text), unit
+        except InputError:
+            continue
+    return None
+
+
+_SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
+_LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+_PLAIN_MAX = 1e15  # where whole numbers get hard to read, and floats lose them
+_PLAIN_MIN = 1e-9
+
+
+def _digits(value: float, digits: int) -> str:
+    """`digits` significant digits, without losing whole digits; without exponent but for what would be a row of zeros."""
+    if value == 0:
+        return "0"
+    if not _PLAIN_MIN <= abs(value) < _PLAIN_MAX:
+        return f"{value:.{digits}g}"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{places}f}".replace(",", "\u202f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _pick(value: float, steps: tuple[tuple[float, str], ...]) -> tuple[float, str]:
+    for factor, prefix in steps:
+        if abs(value) >= factor * 0.9995:
+            return value / factor, prefix
+    return value / steps[-1][0], steps[-1][1]
+
+
+# The units that statistics carry, and how a person writes them.
+# A difference of two percentages is in percentage points.
+POINTS = "points"
+_SHOWN = {"bps": ("b/s", _LARGE), "bytes": ("B", _LARGE), "s": ("s", _SMALL), "ns": ("s", _SMALL)}
+
+
+def show(value: float, unit: str = "1", digits: int = 3) -> str:
+    """A value with its unit, as a person writes it: `show(9.4928e9, "bps")` is `"9.49 Gb/s"`.
+
+    Units: `bps`, `bytes`, `s`, `ns`, `%` and `points` (the value is a fraction), and `1` for a pure number.
+    """
+    if math.isnan(value):
+        return "n/a"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if unit in ("%", POINTS):
+        return f"{_digits(100 * value, digits)} {unit}"
+    if unit not in _SHOWN:
+        return _digits(value, digits) if unit in ("1", "") else f"{_digits(value, digits)} {unit}"
+    symbol, steps = _SHOWN[unit]
+    base = value * 1e-9 if unit == "ns" else value
+    if base == 0:
+        return f"0 {symbol}"
+    scaled, prefix = _pick(base, steps)
+    return f"{_digits(scaled, digits)} {prefix}{symbol}"
+
+
+def in_files(unit: str) -> str:
+    """The unit of a value as it stands in a file: a share, which `show` writes in per cent, is a number up to 1 there."""
+    return "1" if unit in ("%", POINTS) else unit
+
+
+def scale_for(values_max: float, unit: str) -> tuple[float, str]:
+    """`(factor, label)` for an axis: multiply by the factor, write the label. `(1e-9, "Gb/s")` for 9.5e9 bps."""
+    if unit in ("%", POINTS):
+        return 100.0, unit
+    if unit not in _SHOWN:
+        return 1.0, "" if unit == "1" else unit
+    symbol, steps = _SHOWN[unit]
+    to_base = 1e-9 if unit == "ns" else 1.0
+    base = abs(values_max) * to_base
+    if base == 0 or not math.isfinite(base):
+        return to_base, symbol
+    scaled, prefix = _pick(base, steps)
+    return to_base * scaled / base, f"{prefix}{symbol}"
+
+
+def positive(**named: Any) -> None:
+    for name, value in named.items():
+        if not number(value, f"a number for {name}", "1") > 0:
+            raise InputError(f"{name} must be positive, not {value:g}")
+
+
+def finite(**named: Any) -> None:
+    """Positive, and not infinite where that would leave infinity over infinity."""
+    positive(**named)
+    for name, value in named.items():
+        if math.isinf(value):
+            raise InputError(f"{name} must be finite, not {value:g}")
+
+
+def not_negative(**named: Any) -> None:
+    for name, value in named.items():
+        if not 0 <= number(value, f"a number for {name}", "1") < math.inf:
+            raise InputError(f"{name} must be 0 or more and finite, not {value:g}")

@@ -1,0 +1,256 @@
+"""Statistics of repeated runs: intervals, paired comparisons, fairness.
+
+Repetitions are independent runs with different seeds; the same seeds are used for every variant, so comparisons are
+paired by seed. Sources: Student's t interval (any textbook); BCa bootstrap, Efron 1987 (`scipy.stats.bootstrap`); Jain,
+Chiu, Hawe, DEC-TR-301 (1984) for the fairness index.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from elephan.base.errors import of_arguments
+
+__all__ = [
+    "NOTHING",
+    "Interval",
+    "Values",
+    "batch_interval",
+    "coefficient_of_variation",
+    "jain",
+    "jain_per_window",
+    "mean_interval",
+    "paired_difference",
+    "paired_ratio",
+    "quantiles",
+    "within",
+]
+
+
+def __dir__() -> list[str]:
+    """What tab completion offers, without what is imported."""
+    return __all__
+
+
+Values = Sequence[float] | npt.NDArray[np.floating] | npt.NDArray[np.integer]
+
+# Resampling is itself random; a fixed seed makes a report reproducible.
+_BOOTSTRAP_SEED = 20260101
+_BOOTSTRAP_RESAMPLES = 9999
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its confidence interval. With one value the bounds are NaN: no spread is known."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+    level: float = 0.95
+    method: str = "t"
+
+    @property
+    def half_width(self) -> float:
+        return (self.high - self.low) / 2
+
+    def as_dict(self) -> dict[str, float | int | None]:
+        """JSON-ready; a bound that is not known is null."""
+
+        def known(x: float) -> float | None:
+            return x if math.isfinite(x) else None
+
+        return {"mean": known(self.mean), "ci_low": known(self.low), "ci_high": known(self.high), "n": self.n}
+
+
+NOTHING = Interval(math.nan, math.nan, math.nan, 0)  # of no values
+
+
+def _array(values: Values, what: str = "values") -> npt.NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"{what} must be a list of numbers, not an array of shape {array.shape}")
+    return array
+
+
+def _clean(values: Values) -> npt.NDArray[np.float64]:
+    array = _array(values)
+    array = array[~np.isnan(array)]
+    if array.size == 0:
+        raise ValueError("no values: a mean needs at least one")
+    return array
+
+
+@of_arguments
+def within(interval: Interval, low: float, top: float) -> Interval:
+    """An interval cut off where its quantity ends: a share is at most 1, a time at least 0."""
+    return replace(interval, low=max(interval.low, low), high=min(interval.high, top)) if interval.n > 1 else interval
+
+
+@of_arguments
+def mean_interval(values: Values, level: float = 0.95) -> Interval:
+    """Mean of independent values with Student's t interval at `level`. NaN values are left out.
+
+    Example: 4, 5, 6 have mean 5, standard error 0.57735, t(0.975, 2) = 4.30265: 5 +- 2.484.
+    """
+    array = _clean(values)
+    mean, n = float(np.mean(array)), int(array.size)
+    if n == 1:
+        return Interval(mean, math.nan, math.nan, 1, level)
+    if math.isclose(float(array.min()), float(array.max()), rel_tol=1e-14):  # sums in another order are no spread
+        return Interval(float(array[0]), float(array[0]), float(array[0]), n, level)
+    from scipy.special import stdtrit
+
+    with np.errstate(all="ignore"):  # of infinite values no spread is known
+        error = float(np.std(array, ddof=1)) / math.sqrt(n)
+    half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
+    return Interval(mean, mean - half, mean + half, n, level)
+
+
+@of_arguments
+def quantiles(values: Values, qs: Sequence[float]) -> list[float]:
+    """Sample quantiles, NaN for an empty sample: of n values the smallest that at least `q n` of them do not exceed.
+
+    A value that was seen (Hyndman-Fan type 1), as in `summary.json`.
+    """
+    array = _array(values)
+    if array.size == 0:
+        return [math.nan for _ in qs]
+    return [float(x) for x in np.quantile(array, list(qs), method="inverted_cdf")]
+
+
+def _pairs(a: Values, b: Values) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    x, y = _array(a, "a"), _array(b, "b")
+    if x.size != y.size:
+        raise ValueError(f"a paired comparison needs the same seeds on both sides: {x.size} and {y.size} values")
+    both = ~(np.isnan(x) | np.isnan(y))
+    if not both.any():
+        raise ValueError("no pair of values to compare")
+    return x[both], y[both]
+
+
+def _bca(statistic: str, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], level: float) -> Interval:
+    from scipy import stats as scipy_stats
+
+    def difference(p: npt.NDArray[np.float64], q: npt.NDArray[np.float64], axis: int = -1) -> npt.NDArray[np.float64]:
+        return np.asarray(np.mean(p, axis=axis) - np.mean(q, axis=axis))
+
+    def ratio(p: npt.NDArray[np.float64], q: npt.NDArray[np.float64], axis: int = -1) -> npt.NDArray[np.float64]:
+        return np.asarray(np.sum(p, axis=axis) / np.sum(q, axis=axis))
+
+    function = difference if statistic == "difference" else ratio
+    n = int(x.size)
+    with np.errstate(all="ignore"):
+        estimate = float(function(x, y))
+        spread = x - y if statistic == "difference" else x / np.where(y == 0, np.nan, y)
+    if n == 1 or not math.isfinite(estimate):
+        return Interval(estimate, math.nan, math.nan, n, level, "bca")
+    if np.ptp(spread) == 0:
+        return Interval(estimate, estimate, estimate, n, level, "bca")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = scipy_stats.bootstrap(
+            (x, y),
+            function,
+            paired=True,
+            vectorized=True,
+            confidence_level=level,
+            n_resamples=_BOOTSTRAP_RESAMPLES,
+            method="BCa",
+            rng=np.random.default_rng(_BOOTSTRAP_SEED),
+        )
+    interval = result.confidence_interval
+    return Interval(estimate, float(interval.low), float(interval.high), n, level, "bca")
+
+
+@of_arguments
+def paired_difference(a: Values, b: Values, level: float = 0.95, method: str = "t") -> Interval:
+    """Mean of `a[i] - b[i]`, runs with the same seed. `method`: `t` or `bca` (bootstrap)."""
+    x, y = _pairs(a, b)
+    if method == "bca":
+        return _bca("difference", x, y, level)
+    if method != "t":
+        raise ValueError(f'unknown method "{method}": t or bca')
+    return mean_interval(x - y, level)
+
+
+@of_arguments
+def paired_ratio(a: Values, b: Values, level: float = 0.95, method: str = "t") -> Interval:
+    """Ratio of `a` to `b` over runs with the same seed.
+
+    `t`: geometric mean of `a[i] / b[i]`, with the t interval of its logarithm (all values must be positive).
+    `bca`: `sum(a) / sum(b)` with a bootstrap interval over the pairs (for ratios of values that may be zero). Over a sum of zero
+    it is infinite, NaN if both are zero; its bounds are NaN then, and where resamples have such a ratio.
+    """
+    x, y = _pairs(a, b)
+    if method == "bca":
+        return _bca("ratio", x, y, level)
+    if method != "t":
+        raise ValueError(f'unknown method "{method}": t or bca')
+    if (x <= 0).any() or (y <= 0).any():
+        raise ValueError("a ratio with a t interval needs positive values on both sides; use method bca")
+    logs = mean_interval(np.log(x) - np.log(y), level)
+    with np.errstate(over="ignore"):  # an upper bound beyond all numbers is infinite
+        mean, low, high = (float(one) for one in np.exp([logs.mean, logs.low, logs.high]))
+    return Interval(mean, low, high, logs.n, level)
+
+
+def _without_overflow(array: npt.NDArray[np.float64], axis: int | None = None) -> npt.NDArray[np.float64]:
+    """The values over a power of two, which leaves all digits: the largest is below 1, and squares neither overflow nor vanish."""
+    exponent = np.frexp(np.max(np.abs(array), axis=axis, keepdims=True))[1]
+    return np.asarray(np.ldexp(array, -exponent), dtype=np.float64)
+
+
+@of_arguments
+def jain(values: Values) -> float:
+    """Jain's fairness index `(sum x)^2 / (n sum x^2)`: 1 when all are equal, 1/n when one has all, NaN without any.
+
+    NaN too if a value is infinite or none.
+    """
+    array = _array(values)
+    if not array.any() or not np.isfinite(array).all():
+        return math.nan
+    array = _without_overflow(array)
+    return float(np.sum(array)) ** 2 / (array.size * float(np.sum(array * array)))
+
+
+@of_arguments
+def jain_per_window(shares: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Jain's index of each row of `shares` (windows x flows); NaN where nobody got anything."""
+    array = np.asarray(shares, dtype=np.float64)
+    if array.ndim != 2:
+        raise ValueError(f"shares must be windows x flows, not an array of shape {array.shape}")
+    if array.size:
+        array = _without_overflow(array, axis=1)
+    total, square = array.sum(axis=1), (array * array).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(square > 0, total * total / (array.shape[1] * square), np.nan), dtype=np.float64)
+
+
+@of_arguments
+def coefficient_of_variation(values: Values) -> float:
+    """Standard deviation (n - 1) over mean; NaN for fewer than two values or a mean of zero."""
+    array = _array(values)
+    if array.size < 2 or not array.any() or not np.isfinite(array).all():
+        return math.nan
+    array = _without_overflow(array)
+    if float(np.mean(array)) == 0:
+        return math.nan
+    return float(np.std(array, ddof=1) / np.mean(array))
+
+
+@of_arguments
+def batch_interval(series: Values, batches: int = 10, level: float = 0.95) -> Interval:
+    """Mean of a time series with an interval by batch means (Law and Kelton), for one long run."""
+    array = _clean(series)
+    if array.size < 2 * batches:
+        return Interval(float(np.mean(array)), math.nan, math.nan, int(array.size), level, "batch")
+    whole = array[: array.size - array.size % batches].reshape(batches, -1).mean(axis=1)
+    inner = mean_interval(whole, level)
+    return Interval(inner.mean, inner.low, inner.high, batches, level, "batch")

@@ -1,0 +1,381 @@
+"""A capture or a log of real (or simulated) transfers: its connections, their series, and its folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elephan.base.drawn import Drawn, write_report
+from elephan.base.errors import InputError, shown
+from elephan.base.paths import as_path
+from elephan.base.progress import bar
+from elephan.capture import asked, logs, sources
+from elephan.capture.activity import Activity, enough
+from elephan.capture.oneway import one_way_notes
+from elephan.capture.seriesnotes import beyond_path, widened
+from elephan.result import folder
+from elephan.result.run import Run, load_run, read_table
+from elephan.scenario import core
+from elephan.scenario.source import read_object
+from elephan.table import phases
+from elephan.table.flow_phases import chosen_flow, plateau_bps
+from elephan.table.names import TRACE
+from elephan.table.rows import column, texts
+from elephan.theory import closed as theory
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+VANTAGES = ("sender", "receiver", "between")
+ENDS = ("sender", "receiver")  # where a round-trip time is one of the whole way
+
+# Columns that folders of earlier versions do not have.
+LATER = (
+    "setup_ns",
+    "syn_retrans",
+    "segs_retrans_fast",
+    "segs_retrans_timeout",
+    "segs_retrans_probe",
+    "segs_retrans_needless",
+    "window_probes",
+    "rwin_closed_ns",
+    "recovery_ns",
+)
+SHARE_MIN = 0.05  # of what the largest connection delivers: what carries less takes nothing that matters from it
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Total:
+    """What all connections delivered together, from the first data to the last."""
+
+    connections: int
+    delivered_bytes: int
+    begin_ns: int
+    end_ns: int
+
+    @property
+    def goodput_bps(self) -> float | None:
+        """The mean rate over that time; None where it is none."""
+        span = self.end_ns - self.begin_ns
+        return self.delivered_bytes * 8e9 / span if span > 0 else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return vars(self) | {"goodput_bps": self.goodput_bps}
+
+
+class Trace(Drawn):
+    """What a capture or a log says. Tables are pyarrow Tables, as the data dictionary has them."""
+
+    kind = "trace"
+
+    def __init__(
+        self, tables: Mapping[str, Any], summary: dict[str, Any], manifest: dict[str, Any], beside: Run | None = None
+    ) -> None:
+        self._tables = dict(tables)
+        self.summary = summary
+        self.manifest = manifest
+        self.beside = beside  # the run that it is compared with
+
+    def _table(self, name: str) -> pa.Table:
+        import pyarrow as pa
+
+        table = self._tables[name]
+        if isinstance(table, Path):
+            table = read_table(table)
+        elif not isinstance(table, pa.Table):
+            table = pa.table(table)
+        self._tables[name] = table
+        return table
+
+    @property
+    def connections(self) -> pa.Table:
+        """A row per direction of a connection."""
+        return self._table("connections")
+
+    @property
+    def samples(self) -> pa.Table:
+        """What each direction did in intervals of time."""
+        return self._table("connection_samples")
+
+    @property
+    def events(self) -> pa.Table:
+        """Retransmissions and other rare things."""
+        return self._table("trace_events")
+
+    @property
+    def name(self) -> str:
+        return str(self.manifest["name"])
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about what is damaged, cut off or odd."""
+        return list(self.summary["notes"])
+
+    @property
+    def span_ns(self) -> int:
+        return int(self.summary["span_ns"])
+
+    @cached_property
+    def ranked(self) -> list[dict[str, Any]]:
+        """The rows of `connections`, those that delivered most first."""
+        rows = self.connections.to_pylist()
+        if missing := dict.fromkeys(name for name in LATER if name not in self.connections.column_names):
+            rows = [missing | row for row in rows]
+        return sorted(rows, key=lambda row: (-row["delivered_bytes"], row["connection"]))
+
+    def row(self, number: int) -> dict[str, Any]:
+        """The row of `connections` of a connection; InputError if there is none."""
+        row = next((row for row in self.ranked if row["connection"] == number), None)
+        if row is None:
+            numbers = sorted(row["connection"] for row in self.ranked)
+            if not numbers:
+                raise InputError("no connection")
+            there = f"they are {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f"there is only {numbers[0]}"
+            raise InputError(f"no connection {number}: {there}")
+        return row
+
+    @property
+    def focus(self) -> int:
+        """The connection that figures of one connection show: the one that was asked for, else the one that delivered most."""
+        asked = self.manifest.get("connection")
+        return int(self.ranked[0]["connection"] if asked is None else asked)
+
+    def label(self, number: int) -> str:
+        """A connection as a reader would call it; with ports where the hosts alone do not tell it."""
+        row = self.row(number)
+        ends = (row["source"], row["destination"])
+        alike = sum((other["source"], other["destination"]) == ends for other in self.ranked)
+        ports = (f":{row['source_port']}", f":{row['destination_port']}") if alike > 1 else ("", "")
+        return f"{ends[0]}{ports[0]} → {ends[1]}{ports[1]}"
+
+    def series(self, number: int, name: str) -> tuple[Array, Array]:
+        """A column of `connection_samples` of one connection: ends of the intervals in ns, and values."""
+        samples = self.samples
+        if not samples.num_rows:
+            return np.empty(0), np.empty(0)
+        chosen = column(samples, "connection") == number
+        return column(samples, "time_ns")[chosen], column(samples, name)[chosen]
+
+    def activity(self, number: int) -> Activity:
+        """When a connection did something."""
+        return Activity(self.samples, number)
+
+    def times(self, number: int, *kinds: str) -> tuple[Array, Array]:
+        """Times in ns, ascending, and places in the stream of events of some kinds."""
+        events = self.events
+        if not events.num_rows:
+            return np.empty(0), np.empty(0)
+        chosen = (column(events, "connection") == number) & np.isin(np.asarray(texts(events, "kind")), kinds)
+        order = np.argsort(column(events, "time_ns")[chosen], kind="stable")
+        return column(events, "time_ns")[chosen][order], column(events, "seq_bytes")[chosen][order]
+
+    @property
+    def knows_cuts(self) -> bool:
+        """Whether it says when windows were cut: a log does not, nor a folder that was written when nobody looked for them."""
+        return bool(self.summary["packets"]) and "cong_signals" in self.connections.column_names
+
+    @cached_property
+    def carrying(self) -> list[dict[str, Any]]:
+        """The rows of `connections` that carry a share of what was delivered, those that delivered most first."""
+        most = max((row["delivered_bytes"] for row in self.ranked), default=0)
+        return [row for row in self.ranked if row["delivered_bytes"] > SHARE_MIN * most]
+
+    @cached_property
+    def total(self) -> Total | None:
+        """All connections together; None where nothing was delivered."""
+        timed = [row for row in self.ranked if row["data_start_ns"] is not None and row["data_end_ns"] is not None]
+        rows = [row for row in timed if row["delivered_bytes"] > 0]
+        if not rows:
+            return None
+        ends = {
+            (frozenset(((r["source"], r["source_port"]), (r["destination"], r["destination_port"]))), r["start_ns"]) for r in rows
+        }
+        begin, end = min(row["data_start_ns"] for row in rows), max(row["data_end_ns"] for row in rows)
+        return Total(len(ends), sum(row["delivered_bytes"] for row in rows), begin, end)
+
+    def beside_share(self, row: dict[str, Any]) -> float:
+        """What other connections that did not go the other way delivered while this one did, over what it delivered itself."""
+        begin, end = row["data_start_ns"], row["data_end_ns"]
+        if not row["delivered_bytes"] or begin is None or end is None:
+            return 0.0
+        others = 0.0
+        for other in self.ranked:
+            opposite = other["source"] == row["destination"] or other["destination"] == row["source"]
+            if other is row or opposite or other["data_start_ns"] is None or other["data_end_ns"] is None:
+                continue
+            lasted = max(other["data_end_ns"] - other["data_start_ns"], 1)
+            together = min(end, other["data_end_ns"]) - max(begin, other["data_start_ns"])
+            others += other["delivered_bytes"] * max(together, 0) / lasted
+        return others / float(row["delivered_bytes"])
+
+    def _plateau(self, row: dict[str, Any]) -> float | None:
+        """What the path carries of a connection: of the rate that was given, else as the run beside says; None if it is shared."""
+        if self.beside_share(row) > SHARE_MIN:
+            return None
+        rate = self.manifest.get("rate_bps")
+        if rate is None:
+            return self._beside_plateau
+        # The MSS of a SYN counts options (RFC 6691), that of a log does not.
+        seen = bool(self.summary["packets"])
+        least = min((row[key] for key in ("mss_sent", "mss_rcvd") if row[key]), default=None)
+        headers = theory.TCP_IP_HEADER_BYTES + (0 if seen else theory.TIMESTAMP_OPTION_BYTES)
+        return theory.max_goodput(rate, least + headers if least else 1500, row["time_stamps"] or not seen)
+
+    @cached_property
+    def _beside_plateau(self) -> float | None:
+        try:
+            return plateau_bps(self.beside, chosen_flow(self.beside)) if self.beside is not None else None
+        except InputError:
+            return None
+
+    def rtt_ns(self, row: dict[str, Any]) -> float | None:
+        """The usual round-trip time of a connection over the whole way, ns; None if it is not known."""
+        own = [row["median_rtt_ns"] or row["min_rtt_ns"], row["handshake_rtt_ns"]]
+        return next((one for one in (own if row["vantage"] in ENDS else own[::-1]) if one), None)
+
+    def phases(self, number: int | None = None) -> phases.Phases:
+        """The phases of a connection (`focus`); InputError where it is too short to have any."""
+        if not self.ranked:
+            raise InputError("no connection")
+        row = self.row(self.focus if number is None else number)
+        if row["protocol"] != "tcp":
+            raise InputError(f"connection {row['connection']} is {row['protocol']}: only TCP has phases")
+        rtt = self.rtt_ns(row)
+        if not rtt:
+            raise InputError(f"connection {row['connection']}: no round-trip time is known, so it has no phases")
+        time, delivered = self.series(row["connection"], "delivered_bytes")
+        if self.summary["packets"]:
+            enough(row)
+            time, delivered = self.activity(row["connection"]).busiest(rtt)
+        cuts = self.times(row["connection"], "cut")[0] / 1e9 if self.knows_cuts else None
+        finished = 0.0 if row["fin"] or self.summary["format"] == "iperf3" else None
+        remaining = self.manifest.get("remaining_bytes", finished)
+        try:
+            return phases.find(time / 1e9, delivered, rtt / 1e9, cuts, self._plateau(row), remaining_bytes=remaining)
+        except ValueError as error:
+            raise InputError(f"connection {row['connection']}: {error}") from None
+
+    def __repr__(self) -> str:
+        return shown(f"<elephan.Trace {self.name}: {self.summary['packets']} packets, {self.connections.num_rows} connections>")
+
+
+def _read(paths: list[Path], where: Path | None, options: dict[str, Any], progress: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Tables (paths in a folder, or data) and summary of a capture; Ctrl-C stops the reading."""
+    with bar(paths[0].name, 1.0, progress) as shown:
+        options = options | {"progress": lambda share, _packets: shown.set(share)}
+
+        def read(stop: core.Stop) -> Any:
+            return core.call_with(
+                "analyze", [str(path) for path in paths], str(where) if where else None, **options, cancel=stop.token
+            )
+
+        found = core.interruptible("elephan-analyze", read)
+    summary = json.loads(found.summary)
+    return ({name: where / f"{name}.parquet" for name in TRACE} if where else dict(found.tables)), summary
+
+
+def analyze(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    every: float | str | None = None,
+    burst_gap: float | str | None = None,
+    at: str | None = None,
+    compare: str | os.PathLike[str] | None = None,
+    rate: float | str | None = None,
+    remaining: float | str | None = None,
+    connection: int | None = None,
+    host: str | Sequence[str] = (),
+    port: int | Sequence[int] = (),
+    since: float | str | None = None,
+    until: float | str | None = None,
+    progress: bool = False,
+) -> Trace:
+    """Reads a capture (pcap, pcapng, also compressed by gzip or zstd), an iperf3 result (`iperf3 -J`) or a log of `ss -tin`.
+
+    `path`: a file, `"-"` for standard input, or several files of one capture, as of a ring buffer. `host`, `port`, `since`,
+    `until`: only packets with one of these addresses (or names of the capture), one of these ports, in this time after the first.
+    `every`: interval of the series, s; without it about 2000 intervals a connection (of a log without times: 1 s). `burst_gap`:
+    data segments closer than this are one burst, s; 15 us. `at`: where the capture was made, `"sender"`, `"receiver"` or
+    `"between"`, if its handshakes do not tell. `compare`: the folder of a run to draw beside it. `rate`: of the path's slowest
+    link, on the wire (Ethernet): the plateau of phases is its goodput; without it that of the run of `compare`, else the highest
+    rate seen, as it is where that is above what the path is said to carry (a note says so). `remaining`: bytes still to send
+    after the capture or log. `connection`: the number of the one to show in phases and figures of one connection, instead of the
+    one that delivered most. `out`: a folder for tables and report.
+    InputError: a file that is none of these, in one line.
+    """
+    if not isinstance(path, str | os.PathLike | Iterable):
+        raise InputError(f"capture or log: {path!r} is not a path; give a text or a pathlib.Path")
+    paths = [path] if isinstance(path, str | os.PathLike) else list(path)
+    files = [as_path(one, "capture or log") for one in paths]
+    if not files:
+        raise InputError("no file is given")
+    if at is not None and at not in VANTAGES:
+        raise InputError(f'a capture is made at {", ".join(VANTAGES)}, not "{at}"')
+    given = asked.path_and_transfer(rate, remaining) | ({} if connection is None else {"connection": connection})
+    beside = load_run(compare) if compare is not None else None
+    options: dict[str, Any] = {"vantage": at, "filter": asked.chosen(host, port, since, until)}
+    options |= {"burst_gap_ns": asked.nanoseconds(burst_gap, "burst gap"), "every_ns": asked.nanoseconds(every, "every")}
+    if out is None:
+        return _trace(files, None, options, given, beside, progress)
+    with folder.result_folder(out, "trace") as partial:
+        trace = _trace(files, partial, options, given, beside, progress)
+        if beside is not None and compare is not None:
+            trace.manifest["compared_with"] = str(Path(compare).resolve())
+        _write(trace, partial)
+    return load_trace(out)
+
+
+def _trace(
+    files: list[Path], where: Path | None, options: dict[str, Any], given: Mapping[str, float], beside: Run | None, progress: bool
+) -> Trace:
+    manifest = folder.manifest_head("trace", sources.stem(files[0])) | {"file": ", ".join(map(str, files)), **given}
+    with sources.regular(files) as paths:
+        if is_log := logs.is_log(paths[0]):
+            if len(paths) > 1 or options["filter"] is not None:
+                raise InputError(f"{files[0]}: a log is read alone and whole; several files and a filter are for captures")
+            tables, summary = logs.read(paths[0], (options["every_ns"] or 1_000_000_000) / 1e9)
+        else:
+            tables, summary = _read(paths, where, options, progress)
+    trace = Trace(tables, summary, manifest, beside)
+    note = widened(trace, options["every_ns"]) if options["every_ns"] is not None and not is_log else ""
+    if "connection" in given:
+        trace.row(trace.focus)
+    summary["notes"] += [note for note in (note, beyond_path(trace), *one_way_notes(trace)) if note]
+    return trace
+
+
+def _write(trace: Trace, partial: Path) -> None:
+    """Everything of a result folder that is not there yet."""
+    from pyarrow import parquet
+
+    for name in TRACE:
+        file = partial / f"{name}.parquet"
+        if not file.exists():
+            parquet.write_table(trace._table(name), file)
+    folder.write_json(partial / "summary.json", trace.summary)
+    folder.write_json(partial / "manifest.json", trace.manifest)
+    with folder.drawing():
+        write_report(trace.kind, trace, partial / "report.html", partial / "figures")
+
+
+def load_trace(path: str | os.PathLike[str]) -> Trace:
+    """A finished analysis from its folder; tables are read when asked for."""
+    where, manifest = folder.open_result(path)
+    if manifest.get("kind") != "trace":
+        raise InputError(f"{where}: holds a {manifest.get('kind')}, not the analysis of a capture")
+    summary = read_object(where / "summary.json")
+    compared = manifest.get("compared_with")
+    beside = load_run(compared) if compared and Path(compared).is_dir() else None
+    return Trace({name: where / f"{name}.parquet" for name in TRACE}, summary, manifest, beside)

@@ -1,0 +1,4 @@
+"""What options of the command line say to its end: set while they are read."""
+
+# Errors of a congestion control in Python come with their traceback.
+verbose = False

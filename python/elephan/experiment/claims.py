@@ -1,0 +1,314 @@
+"""Claims: statements about an experiment as data, judged on repetitions with paired seeds.
+
+A part of a claim takes one statistic (`elephan.statistic.measures`) of one variant, or compares two variants seed by seed, and says
+what is expected. It holds if the whole 95 % interval satisfies the expectation (with `every`, if each single run does and none
+broke off), fails if none of the interval does (with `every`, if one run does not), and is inconclusive between the two. A claim
+holds if all its parts hold and fails if one fails. A part whose variants the quick cut of a study leaves out is not run, and so
+is a claim that such a part leaves open. What is shown of an interval ends where its quantity does; it is judged whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from elephan.base import stats
+from elephan.base.errors import InputError
+from elephan.base.quantity import in_files, show
+from elephan.statistic import bounds, measures
+
+HOLDS, FAILS, INCONCLUSIVE, NOT_RUN = "holds", "fails", "inconclusive", "not run"
+COMPARISONS = ("difference", "ratio")
+
+
+class Evidence(Protocol):
+    """Where a claim finds its numbers."""
+
+    def by_seed(self, experiment: str, variant: str, statistic: str) -> Mapping[int, float]: ...
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What is expected of a number."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    low_open: bool = False
+    high_open: bool = False
+
+    def admits(self, value: float) -> bool:
+        above = value > self.low if self.low_open else value >= self.low
+        below = value < self.high if self.high_open else value <= self.high
+        return above and below
+
+    def words(self, unit: str) -> str:
+        if self.low == self.high:
+            return f"= {show(self.low, unit, 4)}"
+        parts = []
+        if self.low > -math.inf:
+            parts.append(f"{'>' if self.low_open else '≥'} {show(self.low, unit, 4)}")
+        if self.high < math.inf:
+            parts.append(f"{'<' if self.high_open else '≤'} {show(self.high, unit, 4)}")
+        return " and ".join(parts)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One comparison of a claim."""
+
+    experiment: str
+    statistic: str
+    variant: str
+    bounds: Bounds
+    compare: str = ""
+    against: str = ""
+    every: bool = False
+    given: str = ""
+    told_apart: bool = False  # its claim spans several experiments, so that words name this one's
+
+    @property
+    def unit(self) -> str:
+        return "1" if self.compare == "ratio" else measures.unit_of(self.statistic)
+
+    @property
+    def subject(self) -> str:
+        """What is looked at, in words: `latency_ns.sd, ratio of 8023x to NoFC`, where needed behind its experiment."""
+        where = f"{self.experiment}: " if self.told_apart else ""
+        if self.compare:
+            joint = "to" if self.compare == "ratio" else "less"
+            return f"{where}{self.statistic}, {self.compare} of {self.variant} {joint} {self.against}"
+        return f"{where}{self.statistic}, {self.variant}"
+
+    @property
+    def expected(self) -> str:
+        words = self.bounds.words(self.unit)
+        if self.bounds.low == 0 and self.bounds.low_open and not self.compare and self.bounds.high == math.inf:
+            words = "> 0"
+        return words + (" in every run" if self.every else "") + (f" with {self.given} > 0" if self.given else "")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement with its source and the parts that decide it; the first part is its headline. `reason`: why it does not hold in
+    the full study, if it does not.
+    """
+
+    id: str
+    statement: str
+    source: str
+    parts: tuple[Part, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A part, what was observed, and the verdict."""
+
+    part: Part
+    observed: stats.Interval
+    verdict: str
+
+    @property
+    def text(self) -> str:
+        """The observation as a person writes it: `9.49 Gb/s (9.48 to 9.50)`."""
+        return interval_text(self.observed, self.part.unit, 3 if self.part.compare == "ratio" else 4)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, judged."""
+
+    claim: Claim
+    findings: tuple[Finding, ...]
+
+    @property
+    def verdict(self) -> str:
+        each = [finding.verdict for finding in self.findings]
+        if FAILS in each:
+            return FAILS
+        return next((verdict for verdict in (INCONCLUSIVE, NOT_RUN) if verdict in each), HOLDS)
+
+    @property
+    def run(self) -> tuple[Finding, ...]:
+        """The parts that were run."""
+        return tuple(finding for finding in self.findings if finding.verdict != NOT_RUN)
+
+    @property
+    def word(self) -> str:
+        """The verdict as people read it: of a claim that is not run, whether some of it is."""
+        return "partly run" if self.verdict == NOT_RUN and self.run else self.verdict
+
+    @property
+    def tally(self) -> str:
+        """Its parts, counted: `5 of 7 parts hold, 1 fails, 1 was not run`."""
+        each = [finding.verdict for finding in self.findings]
+        words = [f"{each.count(HOLDS)} of {len(self.findings)} parts hold"]
+        for count, one, many in (
+            (each.count(FAILS), "fails", "fail"),
+            (each.count(INCONCLUSIVE), "is inconclusive", "are inconclusive"),
+            (each.count(NOT_RUN), "was not run", "were not run"),
+        ):
+            words += [f"{count} {one if count == 1 else many}"] if count else []
+        return ", ".join(words)
+
+    @property
+    def reason(self) -> str:
+        """Why it does not hold in the full study; nothing where it holds or is not run."""
+        return self.claim.reason if self.verdict in (FAILS, INCONCLUSIVE) else ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The entry of `claims.json`. `observed` is that of the part that decides, the first one with the claim's verdict;
+        `decisive` is its place in `parts`, which have units.
+        """
+        place, decisive = next((i, f) for i, f in enumerate(self.findings) if f.verdict == self.verdict)
+        return {
+            "id": self.claim.id,
+            "statement": self.claim.statement,
+            "source": self.claim.source,
+            "expected": "; ".join(f"{f.part.subject}: {f.part.expected}" for f in self.findings),
+            "observed": decisive.observed.as_dict(),
+            "decisive": place,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "parts": [_part_dict(finding) for finding in self.findings],
+        }
+
+
+def interval_text(interval: stats.Interval, unit: str, digits: int = 4) -> str:
+    """`9.49 Gb/s (9.48 Gb/s to 9.50 Gb/s)`; the bounds only when they are known and differ."""
+    mean = show(interval.mean, unit, digits)
+    low, high = show(interval.low, unit, digits), show(interval.high, unit, digits)
+    known = math.isfinite(interval.low) and math.isfinite(interval.high)
+    return f"{mean} ({low} to {high})" if known and low != high else mean
+
+
+def _part_dict(finding: Finding) -> dict[str, Any]:
+    part = finding.part
+    found: dict[str, Any] = {"experiment": part.experiment, "statistic": part.statistic, "variant": part.variant}
+    if part.compare:
+        found |= {"compare": part.compare, "against": part.against}
+    found |= {"unit": in_files(part.unit), "expected": part.expected, "every_run": part.every}
+    return found | {"observed": finding.observed.as_dict(), "verdict": finding.verdict}
+
+
+def _bounds(entry: dict[str, Any], where: str) -> Bounds:
+    low, high = entry.pop("min", None), entry.pop("max", None)
+    above, below = entry.pop("above", None), entry.pop("below", None)
+    if (
+        (low is None and above is None and high is None and below is None)
+        or (None not in (low, above))
+        or (None not in (high, below))
+    ):
+        raise InputError(f"{where}: needs one of min, above or one of max, below")
+    bottom = above if low is None else low
+    top = below if high is None else high
+    return Bounds(
+        -math.inf if bottom is None else float(bottom),
+        math.inf if top is None else float(top),
+        low_open=above is not None,
+        high_open=below is not None,
+    )
+
+
+def read_claims(document: Mapping[str, Any]) -> list[Claim]:
+    """The claims of a parsed `claims.toml`; anything unknown or incomplete is an error with the claim's id."""
+    claims = []
+    for entry in document.get("claims", []):
+        where = f"claim {entry.get('id', '?')}"
+        missing = [key for key in ("id", "statement", "source", "parts") if not entry.get(key)]
+        if missing:
+            raise InputError(f"{where}: has no {missing[0]}")
+        parts = tuple(_part(p, where) for p in entry["parts"])
+        if len({part.experiment for part in parts}) > 1:
+            parts = tuple(replace(part, told_apart=True) for part in parts)
+        claims.append(Claim(entry["id"], entry["statement"], entry["source"], parts, entry.get("reason", "")))
+    if len({claim.id for claim in claims}) != len(claims):
+        raise InputError("two claims have the same id")
+    return claims
+
+
+def _part(written: Mapping[str, Any], where: str) -> Part:
+    entry = dict(written)
+    bounds = _bounds(entry, where)
+    compare = entry.get("compare", "")
+    if compare and compare not in COMPARISONS:
+        raise InputError(f'{where}: compare is "difference" or "ratio", not "{compare}"')
+    if bool(compare) != bool(entry.get("against")):
+        raise InputError(f"{where}: compare and against go together")
+    try:
+        part = Part(bounds=bounds, **entry)
+    except TypeError as error:
+        raise InputError(f"{where}: {error}") from None
+    for name in filter(None, (part.statistic, part.given)):
+        measures.parse(name)
+    return part
+
+
+def _sample(part: Part, evidence: Evidence) -> list[float]:
+    """The values that the part judges, one per seed."""
+    values = dict(evidence.by_seed(part.experiment, part.variant, part.statistic))
+    if part.given:
+        condition = evidence.by_seed(part.experiment, part.variant, part.given)
+        values = {seed: value for seed, value in values.items() if condition.get(seed, 0.0) > 0}
+    if not part.compare:
+        return [value for value in values.values() if not math.isnan(value)]
+    other = evidence.by_seed(part.experiment, part.against, part.statistic)
+    pairs = [(values[s], other[s]) for s in values if s in other and not math.isnan(values[s] + other[s])]
+    if part.compare == "difference":
+        return [a - b for a, b in pairs]
+    return [a / b if b else math.inf for a, b in pairs]
+
+
+def _interval(part: Part, sample: Sequence[float]) -> stats.Interval:
+    if part.compare == "ratio" and all(0 < value < math.inf for value in sample):
+        return stats.paired_ratio(list(sample), [1.0] * len(sample))
+    if not all(math.isfinite(value) for value in sample):
+        return stats.Interval(math.nan, math.nan, math.nan, len(sample))
+    return stats.mean_interval(list(sample))
+
+
+def _shown(part: Part, interval: stats.Interval) -> stats.Interval:
+    """The interval cut off where its quantity ends: a share at 1, a count or a ratio at 0."""
+    top = math.inf if part.compare == "ratio" else bounds.top_of(part.statistic)
+    low = -top if part.compare == "difference" else 0.0
+    return stats.within(interval, low, max(top, interval.mean)) if math.isfinite(interval.mean) else interval
+
+
+def _judge_part(part: Part, evidence: Evidence, planned: Mapping[tuple[str, str], int] | None) -> Finding:
+    needed = [(part.experiment, variant) for variant in (part.variant, part.against) if variant]
+    sample = _sample(part, evidence)
+    if not sample:
+        cut = planned is not None and not all(one in planned for one in needed)
+        return Finding(part, stats.NOTHING, NOT_RUN if cut else INCONCLUSIVE)
+    interval = _interval(part, sample)
+    verdict = _verdict(part, sample, interval)
+    if part.every and verdict == HOLDS and planned is not None:
+        # What a run that broke off would have shown nobody knows.
+        found = (len(evidence.by_seed(experiment, variant, part.statistic)) for experiment, variant in needed)
+        if any(n < planned.get(one, 0) for n, one in zip(found, needed, strict=True)):
+            verdict = INCONCLUSIVE
+    return Finding(part, _shown(part, interval), verdict)
+
+
+def _verdict(part: Part, sample: Sequence[float], interval: stats.Interval) -> str:
+    bounds = part.bounds
+    if part.every:
+        return HOLDS if all(bounds.admits(value) for value in sample) else FAILS
+    if not math.isfinite(interval.low):
+        return INCONCLUSIVE
+    if bounds.admits(interval.low) and bounds.admits(interval.high):
+        return HOLDS
+    # outside: the interval lies wholly below the lower or wholly above the upper bound
+    outside = interval.high < bounds.low or (bounds.low_open and interval.high == bounds.low)
+    outside = outside or interval.low > bounds.high or (bounds.high_open and interval.low == bounds.high)
+    return FAILS if outside else INCONCLUSIVE
+
+
+def judge(claims: Sequence[Claim], evidence: Evidence, planned: Mapping[tuple[str, str], int] | None = None) -> list[Verdict]:
+    """Judges every claim on the evidence.
+
+    `planned`: how often each (experiment, variant) was to be run; unless given as often as it was.
+    """
+    return [Verdict(claim, tuple(_judge_part(part, evidence, planned) for part in claim.parts)) for claim in claims]

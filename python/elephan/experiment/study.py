@@ -1,0 +1,341 @@
+"""Studies: a published experiment as a folder with scenarios, experiments, claims and figures, run and judged as a whole.
+
+`study.toml` says what is run (experiments as products of axes), `claims.toml` what is claimed (`elephan.experiment.claims`), the
+module `figures` of the folder draws (`sections(results)`) and says the answer in a sentence (`answer(results)`). An axis
+whose points follow from a formula is the name of a function of the folder instead of a list: `"response:points"`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import os
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from elephan.base import stats
+from elephan.base.drawn import write_report
+from elephan.base.errors import ElephanError, InputError, nearest
+from elephan.base.progress import status
+from elephan.base.quantity import seconds
+from elephan.experiment import claims
+from elephan.experiment.pool import Earliest, Job, check_workers, failures, run_jobs
+from elephan.result import folder
+from elephan.result.run import Run, load_run, read_table
+from elephan.scenario import core
+from elephan.scenario.source import Source, read_json, read_text, studies
+from elephan.statistic import bounds, measures
+
+# What every study measures in each run; `statistics` of its study.toml and its claims add to it.
+STATISTICS = (
+    *measures.DEFAULT,
+    "wire_bps.sum",
+    "goodput_bps.min",
+    "goodput_bps.max",
+    "goodput_10ms_bps.cov",
+    "jain_1ms.mean",
+    "jain_1ms.p5",
+    "jain_10ms.mean",
+    "jain_10ms.p5",
+    "latency_ns.mean",
+    "latency_ns.sd",
+    "latency_ns.p95",
+    "latency_ns.p999",
+    "latency_ns.p99-p50",
+    "latency_ns.range",
+    "memory_bytes.p1",
+    "memory_bytes.p50",
+    "memory_bytes.p99",
+    "memory_bytes.max",
+    "utilisation.second",
+    "sender_limited.max",
+    "receiver_limited.mean",
+    "fast_retransmits.sum",
+    "paused_ns.sum",
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of an axis: its label, its value in figures, and what it sets in the scenario."""
+
+    label: str
+    set: Mapping[str, Any]
+    value: float = math.nan
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A combination of points, one of each axis."""
+
+    points: tuple[Point, ...]
+
+    @property
+    def label(self) -> str:
+        return "/".join(point.label for point in self.points)
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        merged: dict[str, Any] = {}
+        for point in self.points:
+            merged.update(point.set)
+        return merged
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A scenario run in every variant, each with the same seeds."""
+
+    name: str
+    scenario: str
+    axes: tuple[str, ...]
+    points: Mapping[str, tuple[Point, ...]]
+    repetitions: int
+    keep: bool = False
+    set: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def variants(self) -> list[Variant]:
+        return [Variant(points) for points in product(*(self.points[axis] for axis in self.axes))]
+
+
+class Study:
+    """A study as its folder describes it."""
+
+    def __init__(self, path: Path, document: Mapping[str, Any], quick: bool = False) -> None:
+        self.path, self.quick = path, quick
+        self.name: str = document["name"]
+        self.title: str = document["title"]
+        self.question: str = document["question"]
+        self.source: str = document["source"]
+        axes = {name: self._points(written) for name, written in document["axes"].items()}
+        self.experiments = [_experiment(entry, axes, quick) for entry in document["experiments"]]
+        self._statistics = tuple(document.get("statistics", ()))
+
+    def _points(self, written: Any) -> tuple[Point, ...]:
+        """The points of an axis as they are written, or as a function of the study's folder gives them."""
+        if isinstance(written, str):
+            module, _, function = written.partition(":")
+            return tuple(getattr(self.module(module), function)())
+        return tuple(Point(p["label"], p["set"], float(p.get("value", math.nan))) for p in written)
+
+    def module(self, name: str) -> ModuleType:
+        """A module of the study's folder."""
+        return importlib.import_module(f"elephan.studies.{self.path.name}.{name}")
+
+    @cached_property
+    def statistics(self) -> tuple[str, ...]:
+        """What is measured in each run: everything that a claim or a figure may ask for."""
+        asked = [name for claim in self.claims for part in claim.parts for name in (part.statistic, part.given) if name]
+        return tuple(dict.fromkeys((*STATISTICS, *self._statistics, *asked)))
+
+    @cached_property
+    def claims(self) -> list[claims.Claim]:
+        return claims.read_claims(tomllib.loads(read_text(self.path / "claims.toml")))
+
+    @cached_property
+    def planned(self) -> dict[tuple[str, str], int]:
+        """Repetitions of the experiments and variants that are run, of the quick cut those that it keeps."""
+        return {(one.name, variant.label): one.repetitions for one in self.experiments for variant in one.variants}
+
+    @cached_property
+    def figures(self) -> ModuleType:
+        """The module that draws."""
+        return self.module("figures")
+
+    def scenario(self, experiment: Experiment) -> Source:
+        file = self.path / experiment.scenario
+        return Source(read_text(file), f"{self.name}/{experiment.scenario}", "toml", file.stem)
+
+    def resolved(self) -> dict[str, dict[str, Any]]:
+        """The scenario files beyond the first, each as its first experiment begins: `toml` and `provenance` by file name."""
+        found: dict[str, dict[str, Any]] = {}
+        for experiment in self.experiments:
+            if experiment.scenario != self.experiments[0].scenario and experiment.scenario not in found:
+                overrides = {**experiment.set, **experiment.variants[0].overrides}
+                found[experiment.scenario] = core.resolve(self.scenario(experiment), overrides, 1)
+        return found
+
+
+def _experiment(entry: Mapping[str, Any], axes: Mapping[str, Sequence[Point]], quick: bool) -> Experiment:
+    shorter = entry.get("quick", {}) if quick else {}
+    chosen: dict[str, tuple[Point, ...]] = {}
+    for axis in entry["axes"]:
+        only = shorter.get("points", {}).get(axis)
+        chosen[axis] = tuple(p for p in axes[axis] if only is None or any(fnmatchcase(p.label, pattern) for pattern in only))
+    repetitions = int(shorter.get("repetitions", entry["repetitions"]))
+    overrides = {**entry.get("set", {}), **shorter.get("set", {})}
+    keep = bool(entry.get("keep", False))
+    return Experiment(entry["name"], entry["scenario"], tuple(entry["axes"]), chosen, repetitions, keep, overrides)
+
+
+def open_study(name: str, quick: bool = False) -> Study:
+    """A study by name."""
+    known = studies()
+    if name not in known:
+        raise InputError(f'no study "{name}"{nearest(name, list(known))}')
+    return Study(known[name], tomllib.loads(read_text(known[name] / "study.toml")), quick)
+
+
+class Results:
+    """What a study found: statistics of every run, and the kept runs themselves."""
+
+    def __init__(self, study: Study, facts: dict[str, Any]) -> None:
+        self.study, self.facts = study, facts
+        self.rows: dict[tuple[str, str], dict[int, Mapping[str, float]]] = {}
+        self.kept: dict[tuple[str, str], dict[int, Path]] = {}
+
+    def add(self, experiment: str, job: Job, values: Mapping[str, float]) -> None:
+        key = (experiment, job.variant)
+        self.rows.setdefault(key, {})[job.seed] = values
+        if job.folder is not None:
+            self.kept.setdefault(key, {})[job.seed] = job.folder
+
+    def by_seed(self, experiment: str, variant: str, statistic: str) -> dict[int, float]:
+        """A statistic of every repetition of a variant, by seed (NaN where a run has none); empty if all failed."""
+        if statistic not in self.study.statistics:
+            raise InputError(
+                f'the study {self.study.name} measures no "{statistic}"{nearest(statistic, list(self.study.statistics))}'
+            )
+        runs = self.rows.get((experiment, variant), {})
+        return {seed: values.get(statistic, math.nan) for seed, values in sorted(runs.items())}
+
+    def values(self, experiment: str, variant: str, statistic: str) -> list[float]:
+        return [value for value in self.by_seed(experiment, variant, statistic).values() if not math.isnan(value)]
+
+    def interval(self, experiment: str, variant: str, statistic: str) -> stats.Interval:
+        """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity."""
+        return bounds.interval(statistic, self.values(experiment, variant, statistic))
+
+    def experiment(self, name: str) -> Experiment:
+        return next(one for one in self.study.experiments if one.name == name)
+
+    def measured(self, experiment: str, variant: str = "") -> str:
+        """From when to when a variant, or the first one, is measured: `20 to 120 s`."""
+        one = self.experiment(experiment)
+        chosen = next(v for v in one.variants if variant in ("", v.label))
+        text = core.resolve(self.study.scenario(one), {**one.set, **chosen.overrides}, 1)["toml"]
+        document = tomllib.loads(text)
+        begin, end = (seconds(document.get(key, "0 s")) for key in ("warmup", "duration"))
+        return f"{begin:g} to {end:g} s"
+
+    def runs(self, experiment: str, variant: str) -> list[Run]:
+        """The kept runs of a variant, in the order of their seeds."""
+        return [load_run(path) for _, path in sorted(self.kept.get((experiment, variant), {}).items())]
+
+    def table(self) -> Any:
+        """A pyarrow Table with a row per run."""
+        import pyarrow as pa
+
+        rows = [
+            {"experiment": experiment, "variant": variant, "seed": seed, **{n: values.get(n) for n in self.study.statistics}}
+            for (experiment, variant), runs in self.rows.items()
+            for seed, values in sorted(runs.items())
+        ]
+        return pa.Table.from_pylist(rows)
+
+
+def _jobs(study: Study, place: Path) -> list[tuple[str, Job]]:
+    found = []
+    for experiment in study.experiments:
+        source = study.scenario(experiment)
+        for variant in experiment.variants:
+            overrides = {**experiment.set, **variant.overrides}
+            for seed in range(1, experiment.repetitions + 1):
+                kept = place / "runs" / experiment.name / f"{variant.label.replace('/', '_').replace(' ', '')}-{seed}"
+                job = Job(source, overrides, seed, variant.label, folder=kept if experiment.keep else None)
+                found.append((experiment.name, job))
+    return found
+
+
+def run_study(
+    name: str,
+    *,
+    quick: bool = False,
+    out: str | os.PathLike[str],
+    workers: int | None = None,
+    progress: bool = False,
+) -> tuple[Results, list[claims.Verdict]]:
+    """Runs a study, judges its claims, and writes `claims.json`, `runs.parquet`, `report.html`, figures, kept runs."""
+    study, begin = open_study(name, quick), time.monotonic()
+    check_workers(workers)
+    with folder.result_folder(out, "study") as partial:
+        work = _jobs(study, partial)
+        jobs = [job for _, job in work]
+        first = Earliest(jobs)
+
+        def reduce(job: Job, run: Run) -> dict[str, float]:
+            first.offer(job, lambda: {"scenario": run.scenario, "provenance": run.provenance})
+            return measures.statistics(run, study.statistics, strict=False)
+
+        outcomes = run_jobs(jobs, reduce, workers=workers, label=study.name, progress=progress)
+        facts: dict[str, Any] = {**first.told, "failures": failures(outcomes)}
+        if len(facts["failures"]) == len(outcomes):
+            raise ElephanError(f"every run failed; the first: {facts['failures'][0]}")
+        results = Results(study, facts)
+        for (experiment, _), outcome in zip(work, outcomes, strict=True):
+            if outcome.value is not None:
+                results.add(experiment, outcome.job, outcome.value)
+        verdicts = claims.judge(study.claims, results, study.planned)
+        facts["wall_s"] = time.monotonic() - begin
+        _write(partial, results, verdicts)
+        folder.write_json(partial / "manifest.json", _manifest(results, len(outcomes)))
+        with folder.drawing(), status("drawing the report", progress):
+            write_report("study", (results, verdicts), partial / "report.html", partial / "figures")
+    _moved(results, partial, Path(out))
+    return results, verdicts
+
+
+def _write(partial: Path, results: Results, verdicts: Sequence[claims.Verdict]) -> None:
+    from pyarrow import parquet
+
+    folder.write_json(partial / "claims.json", [verdict.as_dict() for verdict in verdicts])
+    parquet.write_table(results.table(), partial / "runs.parquet")
+    (partial / "scenario.toml").write_text(results.facts["scenario"], encoding="utf-8")
+    folder.write_json(partial / "provenance.json", results.facts["provenance"])
+    for name, scenario in results.study.resolved().items():
+        (partial / "scenarios").mkdir(exist_ok=True)
+        where = f"{Path(name).parent.name}-{Path(name).name}".lstrip("-")
+        (partial / "scenarios" / where).write_text(scenario["toml"], encoding="utf-8")
+
+
+def _manifest(results: Results, runs: int) -> dict[str, Any]:
+    import hashlib
+
+    return {
+        **folder.manifest_head("study", results.study.name),
+        "quick": results.study.quick,
+        "scenario_sha256": hashlib.sha256(results.facts["scenario"].encode()).hexdigest(),
+        "wall_s": results.facts["wall_s"],
+        "runs": runs,
+        "failures": results.facts["failures"],
+    }
+
+
+def _moved(results: Results, partial: Path, out: Path) -> None:
+    """Points the kept runs to the final folder."""
+    for runs in results.kept.values():
+        for seed, path in runs.items():
+            runs[seed] = out / path.relative_to(partial)
+
+
+def load_study(path: Path) -> tuple[Results, list[claims.Verdict]]:
+    """A finished study from its folder, judged again."""
+    where, manifest = folder.open_result(path)
+    study = open_study(manifest["name"], bool(manifest.get("quick")))
+    facts = {key: manifest[key] for key in ("failures", "wall_s", "command")}
+    facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": read_json(where / "provenance.json")}
+    results = Results(study, facts)
+    kept = {(experiment, job.variant, job.seed): job for experiment, job in _jobs(study, where)}
+    for row in read_table(where / "runs.parquet").to_pylist():
+        job = kept[row["experiment"], row["variant"], row["seed"]]
+        results.add(row["experiment"], job, {n: row[n] for n in study.statistics if row.get(n) is not None})
+    return results, claims.judge(study.claims, results, study.planned)

@@ -1,0 +1,384 @@
+"""Sweeps: one scenario with many parameters and seeds; parameters beside results, intervals, paired comparisons."""
+
+from __future__ import annotations
+
+import math
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan.base import stats
+from elephan.base.drawn import Drawn, write_report
+from elephan.base.errors import ElephanError, InputError, nearest, shown
+from elephan.base.progress import status
+from elephan.base.quantity import in_files
+from elephan.base.seed import seed_or_none
+from elephan.experiment.pool import Earliest, Job, Outcome, check_workers, failures, run_jobs
+from elephan.result import folder
+from elephan.result.run import Run
+from elephan.scenario import core
+from elephan.scenario.source import Source, open_source
+from elephan.statistic import bounds, measures, titles
+from elephan.table.rows import NoSuchPart
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+REPETITIONS_MAX = 100_000
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One setting of the parameters; each has the same seeds."""
+
+    label: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run of a sweep: which variant, which seed, and its statistics."""
+
+    variant: str
+    seed: int
+    statistics: Mapping[str, float]
+
+
+class Sweep(Drawn):
+    """The results of a sweep. `table` has a row per run, `means` a row per variant with 95 % intervals."""
+
+    kind = "sweep"
+
+    def __init__(self, name: str, variants: Sequence[Variant], rows: Sequence[Row], facts: Mapping[str, Any]) -> None:
+        self.name = name
+        self.variants = list(variants)
+        self.rows = list(rows)
+        self.facts = dict(facts)  # title, question, resolved scenario and provenance of the first run, failures ...
+
+    @property
+    def labels(self) -> list[str]:
+        return [variant.label for variant in self.variants]
+
+    @property
+    def statistics(self) -> list[str]:
+        """Names of all statistics found in any run, in the order of the request."""
+        found: dict[str, None] = {}
+        for row in self.rows:
+            found.update(dict.fromkeys(row.statistics))
+        return list(found)
+
+    @property
+    def failures(self) -> list[str]:
+        return list(self.facts.get("failures", []))
+
+    @property
+    def missing(self) -> list[str]:
+        """Statistics that were asked for by name and that no run has."""
+        return [name for name in self.facts.get("asked", []) if name not in self.statistics]
+
+    @property
+    def size(self) -> str:
+        """`2 variants, 10 runs`."""
+        counts = {"variant": len(self.variants), "run": len(self.rows)}
+        return ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())
+
+    def _variant(self, label: str) -> str:
+        if label not in self.labels:
+            raise InputError(f'no variant "{label}"{nearest(label, self.labels)}')
+        return label
+
+    def by_seed(self, label: str, statistic: str) -> dict[int, float]:
+        """A statistic of each repetition of a variant, by seed."""
+        if statistic not in self.statistics:
+            raise InputError(f'the sweep has no statistic "{statistic}"{nearest(statistic, self.statistics)}')
+        self._variant(label)
+        return {row.seed: row.statistics.get(statistic, math.nan) for row in self.rows if row.variant == label}
+
+    def values(self, label: str, statistic: str) -> list[float]:
+        """A statistic of each repetition of a variant, NaN where a run has none."""
+        return list(self.by_seed(label, statistic).values())
+
+    def interval(self, label: str, statistic: str) -> stats.Interval:
+        """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity."""
+        flows = self.facts.get("flows", {}).get(label, 0)
+        return bounds.interval(statistic, self.values(label, statistic), flows)
+
+    def _paired(self, a: str, b: str, statistic: str) -> tuple[list[float], list[float]]:
+        left, right = self.by_seed(a, statistic), self.by_seed(b, statistic)
+        seeds = [seed for seed in left if seed in right]
+        return [left[seed] for seed in seeds], [right[seed] for seed in seeds]
+
+    def difference(self, a: str, b: str, statistic: str, method: str = "t") -> stats.Interval:
+        """Mean of a - b over runs with the same seed, its interval cut off at what is possible."""
+        return bounds.difference(statistic, stats.paired_difference(*self._paired(a, b, statistic), method=method))
+
+    def ratio(self, a: str, b: str, statistic: str, method: str = "t") -> stats.Interval:
+        """Ratio of a to b over runs with the same seed."""
+        return stats.paired_ratio(*self._paired(a, b, statistic), method=method)
+
+    @property
+    def parameters(self) -> list[str]:
+        return list(dict.fromkeys(key for variant in self.variants for key in variant.parameters))
+
+    @property
+    def table(self) -> pa.Table:
+        """A row per run: variant, parameters (as text), seed, statistics."""
+        settings = {variant.label: variant.parameters for variant in self.variants}
+        columns: dict[str, list[Any]] = {"variant": [row.variant for row in self.rows]}
+        for key in self.parameters:
+            columns[key] = [as_text(settings[row.variant].get(key)) for row in self.rows]
+        columns["seed"] = [row.seed for row in self.rows]
+        for name in self.statistics:
+            columns[name] = [row.statistics.get(name) for row in self.rows]
+        return _table(columns, {name: _described_column(name) for name in self.statistics})
+
+    @property
+    def means(self) -> pa.Table:
+        """A row per variant: parameters, then each statistic with `_low` and `_high` (null: unknown) and `_n`, how many runs."""
+        import pyarrow as pa
+
+        columns: dict[str, list[Any]] = {"variant": self.labels}
+        for key in self.parameters:
+            columns[key] = [as_text(variant.parameters.get(key)) for variant in self.variants]
+        about: dict[str, dict[str, str]] = {}
+        for name in self.statistics:
+            intervals = [self.interval(label, name).as_dict() for label in self.labels]
+            for suffix, (key, words) in _OF_INTERVAL.items():
+                kind = pa.int64() if key == "n" else pa.float64()
+                columns[name + suffix] = pa.array([interval[key] for interval in intervals], kind)
+                about[name + suffix] = _described_column(name, words)
+        return _table(columns, about)
+
+    def save(self, out: str | os.PathLike[str]) -> Path:
+        """Writes a result folder: `runs.parquet`, `means.parquet`, summary, manifest and report."""
+        from pyarrow import parquet
+
+        with folder.result_folder(out, "sweep") as partial:
+            parquet.write_table(self.table, partial / "runs.parquet")
+            parquet.write_table(self.means, partial / "means.parquet")
+            folder.write_json(partial / "summary.json", self._summary())
+            (partial / "scenario.toml").write_text(str(self.facts["scenario"]), encoding="utf-8")
+            folder.write_json(partial / "manifest.json", self.manifest())
+            if self.statistics:
+                with folder.drawing():
+                    write_report(self.kind, self, partial / "report.html", partial / "figures")
+        return Path(out)
+
+    def manifest(self) -> dict[str, Any]:
+        """How the sweep came about; of a loaded one, how it did then."""
+        if "manifest" in self.facts:
+            return dict(self.facts["manifest"])
+        return {
+            **folder.manifest_head("sweep", self.name),
+            "scenario_sha256": self.facts["scenario_sha256"],
+            "runs": len(self.rows),
+            "failures": self.failures,
+            **({"guests": self.facts["guests"]} if "guests" in self.facts else {}),
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready: for each variant its parameters and every statistic with its interval."""
+        return {
+            "name": self.name,
+            "variants": [
+                {
+                    "variant": variant.label,
+                    "parameters": dict(variant.parameters),
+                    "statistics": {
+                        name: self.interval(variant.label, name).as_dict() | {"unit": in_files(measures.unit_of(name))}
+                        for name in self.statistics
+                    },
+                }
+                for variant in self.variants
+            ],
+            "failures": self.failures,
+            "missing": self.missing,
+        }
+
+    def _summary(self) -> dict[str, Any]:
+        return self.as_dict() | {"facts": self.facts}
+
+    def __repr__(self) -> str:
+        return shown(f"<elephan.Sweep {self.name}: {self.size}>")
+
+
+_OF_INTERVAL = {
+    "": ("mean", "mean"),
+    "_low": ("ci_low", "lower end of the 95 % interval"),
+    "_high": ("ci_high", "upper end of the 95 % interval"),
+    "_n": ("n", "number of runs"),
+}
+
+
+# As the tables of runs write them; a share, a count or an index has none.
+_UNITS = {"bps": "bit/s", "bytes": "B", "ns": "ns"}
+
+
+def _described_column(statistic: str, words: str = "") -> dict[str, str]:
+    """Unit and description of a column, as the fields of a run's tables have them."""
+    unit = _UNITS.get(measures.unit_of(statistic)) if words != _OF_INTERVAL["_n"][1] else None
+    described = {"description": f"{titles.title(statistic)}{words and ': '}{words}"}
+    return {"unit": unit, **described} if unit else described
+
+
+def _table(columns: Mapping[str, Any], about: Mapping[str, Mapping[str, str]]) -> pa.Table:
+    """A table; `about` has what the fields of some columns say."""
+    import pyarrow as pa
+
+    table = pa.table(columns)
+    return table.cast(pa.schema([field.with_metadata(about.get(field.name)) for field in table.schema]))
+
+
+def as_text(value: Any) -> str:
+    """A parameter as a person would write it."""
+    import json
+
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def short_name(path: str) -> str:
+    """The last part of a parameter's path that says something: `switches.sw.flow_control.kind` is `flow_control`."""
+    parts = path.split(".")
+    return parts[-2] if parts[-1] == "kind" and len(parts) > 1 else parts[-1]
+
+
+def _check_axis(key: str, values: Sequence[Any]) -> None:
+    """Refuses an axis without values or with one twice: as a variant it would be one, with the same seeds."""
+    if not values:
+        raise InputError(f"the sweep over {key} has no values")
+    texts = [as_text(value) for value in values]
+    for place, text in enumerate(texts):
+        if text in texts[:place]:
+            raise InputError(f"the sweep over {key} has {text} twice; write each value once")
+
+
+def plan(source: Source, set: Mapping[str, Any], repetitions: int | None, seed: int | None) -> tuple[list[Variant], list[Job]]:
+    """All runs of a sweep: the scenario's `[sweep]`, with the lists in `set` over it or beside it."""
+    if repetitions is not None and (
+        isinstance(repetitions, bool) or not isinstance(repetitions, int) or not 1 <= repetitions <= REPETITIONS_MAX
+    ):
+        raise InputError(f"repetitions must be a whole number from 1 to {REPETITIONS_MAX}, not {repetitions!r}")
+    seed = seed_or_none(seed)
+    core.check_values(set)
+    for key, value in set.items():
+        if isinstance(value, list):
+            _check_axis(key, value)
+    fixed = {key: value for key, value in set.items() if not isinstance(value, list)}
+    variants: dict[str, Variant] = {}
+    jobs: dict[tuple[str, int], Job] = {}
+    for one in core.variants(source, set, repetitions, seed):
+        label, parameters, its_seed = str(one["label"]), dict(one["parameters"]), int(one["seed"])
+        if (label, its_seed) in jobs:
+            raise InputError(f'{source.name}: sweep: two variants are "{label}"; write each value once')
+        variants[label] = Variant(label, parameters)
+        jobs[label, its_seed] = Job(source, {**fixed, **one["overrides"]}, its_seed, label, parameters)
+    return list(variants.values()), list(jobs.values())
+
+
+def sweep(
+    scenario: Any,
+    *,
+    set: Mapping[str, Any] | None = None,
+    repetitions: int | None = None,
+    seed: int | None = None,
+    statistics: Sequence[str] = (),
+    workers: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+    python_from: Any = None,
+) -> Sweep:
+    """Runs every variant of a scenario's `[sweep]`, with `set` over it, each with the same seeds.
+
+    A list or range in `set` is swept: `{"switches.sw.memory": ["48 KiB", "96 KiB"]}`. `statistics`: names such as
+    `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and the report. Raises when
+    nothing varies and nothing is repeated, when every run failed, and when no run can have a statistic or none has any; single
+    failures are in `.failures`, statistics that no run has in `.missing`. `python_from`: as of `el.run`.
+    """
+    overrides = core.as_overrides(set)
+    source = open_source(scenario).with_trust(python_from, overrides)
+    if isinstance(statistics, str) or not isinstance(statistics, Sequence):
+        raise InputError(f"statistics are a list of names, not {statistics!r}")
+    check_workers(workers)
+    asked = list(statistics)
+    answering = list(asked or source.notes.statistics)
+    if not statistics:
+        statistics = tuple(dict.fromkeys((*source.notes.statistics, *measures.DEFAULT)))
+    for name in statistics:
+        measures.parse(name)
+    if out is not None:
+        folder.check_target(out, "sweep")
+    variants, jobs = plan(source, overrides, repetitions, seed)
+    if len(jobs) == 1 and not jobs[0].parameters:
+        raise InputError(
+            f"{source.name}: nothing to sweep: no [sweep], no list of values in -s key=v1,v2, no more than 1 repetition"
+        )
+    _check_possible(asked, jobs)
+    first = Earliest(jobs)
+    facts: dict[str, Any] = {"look_for": source.notes.look_for, "answering": answering, "asked": asked}
+
+    guests: dict[str, Any] = {}
+    flows: list[tuple[str, int]] = []
+
+    def reduce(job: Job, run: Run) -> dict[str, float]:
+        first.offer(job, lambda: _about(run))
+        flows.append((job.variant, run.flows.num_rows))
+        guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
+        try:
+            return measures.statistics(run, tuple(asked)) if asked else measures.usual(run, source.notes.statistics)
+        except NoSuchPart as error:
+            raise InputError(f"{source.name}: {error}") from None
+
+    outcomes = run_jobs(jobs, reduce, workers=workers, label=source.stem, progress=progress)
+    broken = failures(outcomes)
+    if broken and len(broken) == len(outcomes):
+        raise ElephanError(f"every run failed; the first: {broken[0]}")
+    facts |= first.told
+    facts |= {
+        "scenario": facts["first"]["scenario"],
+        "scenario_sha256": facts["first"]["scenario_sha256"],
+        "failures": broken,
+        "flows": dict(sorted(flows)),  # the most of a run of each variant
+    }
+    if guests:
+        facts["guests"] = [guests[name] for name in sorted(guests)]
+    result = Sweep(source.stem, variants, _rows(outcomes), facts)
+    if not result.statistics:  # a folder with an older result stays as it was
+        raise InputError(f"{source.name}: no run has a value of {_described(statistics)}")
+    if out is not None:
+        with status("drawing the report", progress):
+            result.save(out)
+    return result
+
+
+def _check_possible(statistics: Sequence[str], jobs: Sequence[Job]) -> None:
+    """Refuses a statistic that no variant can have."""
+    scenarios: dict[str, dict[str, Any]] = {}
+    for name in statistics:
+        why = ""
+        for job in jobs:
+            if job.variant not in scenarios:
+                scenarios[job.variant] = tomllib.loads(core.resolve(job.source, job.overrides, job.seed)["toml"])
+            why = measures.absent(name, scenarios[job.variant])
+            if not why:
+                break
+        if why:
+            raise InputError(f"no run has {name}: {why}")
+
+
+def _described(statistics: Sequence[str]) -> str:
+    """The statistics with what they are of, which says why runs may have none."""
+    return ", ".join(f"{name} ({measures.parse(name)[0].description})" for name in statistics)
+
+
+def _about(run: Run) -> dict[str, Any]:
+    first = run.manifest | {"scenario": run.scenario, "provenance": run.provenance}
+    return {"first": first, "title": run.title, "question": run.question}
+
+
+def _rows(outcomes: Sequence[Outcome[dict[str, float]]]) -> list[Row]:
+    return [Row(o.job.variant, o.job.seed, o.value) for o in outcomes if o.value is not None]

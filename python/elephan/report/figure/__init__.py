@@ -1,0 +1,1 @@
+"""Figures of every kind of result (matplotlib)."""

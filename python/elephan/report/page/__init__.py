@@ -1,0 +1,1 @@
+"""Pages: reports of every kind of result, self-contained and working offline."""

@@ -1,0 +1,197 @@
+"""The page: what every report consists of, and its rendering into one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from elephan.base.errors import shown, shown_within
+from elephan.base.quantity import show
+from elephan.base.stats import Interval
+from elephan.experiment.claims import Verdict
+from elephan.report.style import Drawing
+
+_HERE = Path(__file__).parent
+_UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]?(?:b/s|B)|[mµnp]?s|min|h|%|pp)(?![\w/]))")
+
+
+def of_failures(failures: Sequence[str]) -> list[str]:
+    """The warning of a page some of whose runs have failed."""
+    if not failures:
+        return []
+    many = "1 run failed" if len(failures) == 1 else f"{len(failures)} runs failed; the first"
+    return [f"{many}: {failures[0]}"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value in a table, and the interval below it."""
+
+    text: str
+    range: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    title: str
+    numeric: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a page."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+
+
+@dataclass
+class Section:
+    """A heading with words, tables and figures below it."""
+
+    title: str = ""
+    intro: str = ""
+    drawings: Sequence[Drawing] = ()
+    tables: Sequence[Table] = ()
+    listing: str = ""  # lines to copy, as they are
+    interactive: bool = False
+    look: bool = False  # the words say what to look for
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter with its value and where that comes from."""
+
+    path: str
+    value: str
+    origin: str  # given | default | assumed
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Parameters under one heading."""
+
+    title: str
+    rows: Sequence[Parameter]
+
+
+@dataclass
+class Page:
+    """A report. The question and its answer come first."""
+
+    kicker: str
+    title: str
+    question: str
+    answer: Sequence[str]
+    version: str
+    command: str
+    fine: str = ""
+    warnings: Sequence[str] = ()
+    verdicts: Sequence[Verdict] = ()
+    verdict_note: str = ""
+    sections: Sequence[Section] = ()
+    parameters: Sequence[Group] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    panels: Sequence[Mapping[str, Any]] = field(default_factory=list)  # interactive time series
+
+
+def interval_cell(interval: Interval, unit: str, digits: int = 4) -> Cell:
+    """A mean with its interval below."""
+    if interval.n == 0:
+        return Cell("n/a")
+    low, high = (show(bound, unit, digits).replace(" ", "\u00a0") for bound in (interval.low, interval.high))
+    bounds = f"{low} to\u00a0{high}" if math.isfinite(interval.low) and low != high else ""  # breaks before "to" only
+    return Cell(show(interval.mean, unit, digits), bounds)
+
+
+def _read(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def _json_in_html(value: Any) -> str:
+    """JSON that no browser can take for the end of the script."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _words(text: str) -> str:
+    """Words as HTML, options such as --whole and numbers with their units in one piece."""
+    from markupsafe import Markup, escape
+
+    whole = _UNIT.sub("\u00a0", str(escape(text)))
+    return Markup(re.sub(r"(?<![\w-])--[a-z][\w-]*", r'<span class="option">\g<0></span>', whole))
+
+
+def _code(text: str) -> str:
+    """Words as HTML, what stands in backticks as code."""
+    from markupsafe import Markup
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(_words(text))))
+
+
+def render(page: Page) -> str:
+    """The page as HTML text."""
+    import jinja2
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["words"] = _words
+    table = environment.get_template("table.html.j2")
+    page_text = environment.get_template("page.html.j2").render(
+        page=page,
+        code=_code,
+        css=_read("page.css"),
+        js=_read("page.js"),
+        uplot_css=_read("vendor/uplot/uPlot.min.css"),
+        uplot_js=_read("vendor/uplot/uPlot.iife.min.js"),
+        series_json=_json_in_html(shown_within(list(page.panels))),
+        table_of=lambda one: Markup(table.render(table=one)),
+    )
+    return shown(page_text)
+
+
+def write_page(page: Page, path: Path, figures: Path | None = None) -> Path:
+    """Writes the page and, in `figures`, each figure as SVG and PNG. The file appears whole or not at all."""
+    text = render(page)
+    if figures is not None:
+        for section in page.sections:
+            for drawing in section.drawings:
+                drawing.save(figures)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return path
+
+
+def parameter_groups(provenance: Any) -> list[Group]:
+    """The parameters of a run's provenance, grouped by what they belong to; what was given comes first."""
+    rows = provenance.get("parameters", []) if isinstance(provenance, dict) else provenance or []
+    groups: dict[str, list[Parameter]] = {}
+    for row in rows:
+        path, origin = str(row["path"]), str(row.get("origin", row.get("from", "default")))
+        value = row["value"] if isinstance(row["value"], str) else json.dumps(row["value"])
+        source = str(row.get("source", row.get("why", "")) or "")
+        groups.setdefault(_group_of(path), []).append(Parameter(path, value, origin, source))
+    order = {"given": 0, "assumed": 1, "default": 2}
+    return [Group(title, sorted(members, key=lambda p: order.get(p.origin, 3))) for title, members in groups.items()]
+
+
+def _group_of(path: str) -> str:
+    """`hosts.client.tcp.rto_min` belongs to `hosts.client`."""
+    parts = re.split(r"\.(?![^\[]*\])", path)
+    if parts[0] in ("hosts", "switches", "traffic", "links") and len(parts) > 1:
+        return ".".join(parts[:2])
+    return parts[0].split("[")[0] if len(parts) > 1 else "run"

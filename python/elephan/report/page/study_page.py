@@ -1,0 +1,79 @@
+"""The report of a study."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+
+from elephan.base.quantity import show
+from elephan.experiment.claims import NOT_RUN, Verdict
+from elephan.experiment.study import Results
+from elephan.report.page.page import Group, Page, Section, of_failures, parameter_groups
+from elephan.report.page.run_page import facts
+from elephan.result import folder
+from elephan.scenario import core
+
+_NOTE = (
+    "Margins were fixed before the first run, unless a source says otherwise. "
+    "A claim holds if the whole 95 % interval over the repetitions satisfies it "
+    "(where it says so, every single run), fails if none of it does, and is inconclusive otherwise. Variants are compared "
+    "run by run with the same seeds."
+)
+
+
+def tally(verdicts: Sequence[Verdict]) -> str:
+    """`12 claims: 7 hold, 1 fail, 1 inconclusive; the quick cut runs 2 in part and leaves 1 out`."""
+    counts = Counter(v.verdict for v in verdicts)
+    words = [f"{counts['holds']} hold", f"{counts['fails']} fail", f"{counts['inconclusive']} inconclusive"]
+    text = f"{len(verdicts)} claims: {', '.join(words)}"
+    if not counts[NOT_RUN]:
+        return text
+    out = sum(not verdict.run for verdict in verdicts)
+    return f"{text}; the quick cut runs {counts[NOT_RUN] - out} in part and leaves {out} out"
+
+
+def _left_out(verdicts: Sequence[Verdict]) -> str:
+    """The claims that nothing was run for."""
+    names = [verdict.claim.id for verdict in verdicts if not verdict.run]
+    return f" Not run in the quick cut, and not listed: {', '.join(names)}." if names else ""
+
+
+def page(found: tuple[Results, Sequence[Verdict]]) -> Page:
+    """The page of a study: its answer, its claims, its figures."""
+    results, verdicts = found
+    study = results.study
+    sections: list[Section] = list(study.figures.sections(results))
+    runs = sum(len(runs) for runs in results.rows.values())
+    warnings = of_failures(results.facts["failures"])
+    quick = " The quick cut: fewer repetitions and points, wider intervals." if study.quick else ""
+    version = core.call("version")
+    scenario = str(results.facts.get("scenario", ""))
+    sha256 = hashlib.sha256(scenario.encode()).hexdigest() if scenario else ""  # as in manifest.json
+    about = {"elephan": version, "scenario_sha256": sha256, "runs": runs, "wall_s": results.facts["wall_s"], "host": folder.host()}
+    return Page(
+        kicker=f"elephan · study {study.name}" + (" · quick" if study.quick else ""),
+        title=study.title,
+        question=study.question,
+        answer=list(study.figures.answer(results)),
+        fine=f"{tally(verdicts)}. {runs} runs in {show(results.facts['wall_s'], 's')}.{quick}",
+        warnings=warnings,
+        verdicts=[verdict for verdict in verdicts if verdict.run],
+        verdict_note=_NOTE + _left_out(verdicts),
+        version=version,
+        command=str(results.facts.get("command") or folder.command_line()),
+        sections=sections,
+        parameters=_parameters(results),
+        facts=[("source", study.source), *facts(about)],
+    )
+
+
+def _parameters(results: Results) -> list[Group]:
+    """Parameters of the first run, and of the first run of every further scenario file under the file's name."""
+    groups = parameter_groups(results.facts["provenance"])
+    others = results.study.resolved()
+    if not others:
+        return groups
+    named = [(results.study.experiments[0].scenario, groups)]
+    named += [(name, parameter_groups(scenario["provenance"])) for name, scenario in others.items()]
+    return [Group(f"{name}: {group.title}", group.rows) for name, groups in named for group in groups]

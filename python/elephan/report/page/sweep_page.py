@@ -1,0 +1,175 @@
+"""The report of a sweep."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from elephan.base import stats
+from elephan.base.errors import InputError
+from elephan.experiment.claims import interval_text
+from elephan.experiment.sweep import Sweep, as_text
+from elephan.report.figure.sweep_figures import alike, draw_all, span, x_axis
+from elephan.report.page.notebook import inline, said, small_table
+from elephan.report.page.page import Cell, Column, Page, Section, Table, interval_cell, of_failures, parameter_groups
+from elephan.report.page.run_page import facts
+from elephan.report.words import wording
+from elephan.statistic import measures, titles
+
+ALIKE = "The repetitions of a variant are all alike: nothing in them is random."
+PHASES = "Where a queue overflows, which flow loses follows from phases (Floyd and Jacobson 1992) that no seed changes."
+SHOWN_MAX = 8  # statistics with a figure or a column; all of them are in means.parquet
+
+
+def shown(sweep: Sweep) -> list[str]:
+    """The statistics that a report shows: those that the scenario names, else those that vary."""
+    own = [name for name in sweep.facts.get("answering", []) if name in sweep.statistics]
+    varying = [s for s in sweep.statistics if len({sweep.interval(label, s).mean for label in sweep.labels}) > 1]
+    return (own or list(dict.fromkeys((*varying, *sweep.statistics))))[:SHOWN_MAX]
+
+
+def _intervals(sweep: Sweep, statistics: list[str]) -> str:
+    if len({row.seed for row in sweep.rows}) > 1 and alike(sweep, statistics):
+        return ALIKE[0].lower() + ALIKE[1:]
+    return "brackets are 95 % intervals."
+
+
+def _answer(sweep: Sweep, statistics: list[str]) -> list[str]:
+    spans = [text for text in (span(sweep, s) for s in statistics[:2]) if text]
+    if spans and len(wording.varied(sweep)) == 1 and wording.named(sweep):
+        spans[0] += f" ({wording.parameter(wording.varied(sweep)[0])})"
+    comparison = _headline(sweep, statistics[0]) if statistics else ""
+    sentences = [text[0].upper() + text[1:] + "." for text in spans]
+    return sentences + ([comparison] if comparison else [])
+
+
+def _headline(sweep: Sweep, statistic: str) -> str:
+    """With two variants: their difference, seed by seed."""
+    if len(sweep.labels) != 2:
+        return ""
+    a, b = sweep.labels
+    interval = _difference(sweep, b, a, statistic)
+    if math.isnan(interval.low):
+        return ""
+    names = wording.variants(sweep)
+    text = interval_text(*_of_difference(interval, statistic)).replace(" pp", " percentage points")
+    what = titles.title(statistic)
+    return f"{what[0].upper()}{what[1:]}, {names[b]} less {names[a]} with the same seeds: {text}."
+
+
+def _difference(sweep: Sweep, a: str, b: str, statistic: str) -> stats.Interval:
+    """The difference of two variants; n = 0 where no seed has a value in both."""
+    try:
+        return sweep.difference(a, b, statistic)
+    except ValueError:
+        return stats.NOTHING
+
+
+def _of_difference(interval: stats.Interval, statistic: str) -> tuple[stats.Interval, str]:
+    """A difference and its unit: percentages differ by percentage points."""
+    unit = measures.unit_of(statistic)
+    if unit != "%":
+        return interval, unit
+    return replace(interval, mean=100 * interval.mean, low=100 * interval.low, high=100 * interval.high), "pp"
+
+
+def _means(sweep: Sweep, statistics: list[str]) -> Table:
+    names = wording.variants(sweep)
+    paths = wording.varied(sweep)
+    head = wording.parameter(paths[0]) if len(paths) == 1 else "variant"
+    columns = [Column(head)] + [Column(titles.title(s), True) for s in statistics]
+    rows = []
+    for label in sweep.labels:
+        cells = [interval_cell(sweep.interval(label, s), measures.unit_of(s)) for s in statistics]
+        rows.append([Cell(names[label]), *cells])
+    note = "Means over the repetitions with 95 % t intervals below, cut off where a quantity ends: a share at 1, a count at 0."
+    if len({row.seed for row in sweep.rows}) < 2:
+        note = "One run each."
+    elif alike(sweep, statistics):
+        note = ALIKE
+    return Table(columns, rows, note)
+
+
+def _bases(sweep: Sweep) -> tuple[str, dict[str, str]]:
+    """What variants are compared with, in words, and for each label the label of that one.
+
+    The first value of one parameter, the others alike: of the first whose values are names, else of the one along x.
+    """
+    axis = x_axis(sweep)
+    path = next(iter(wording.named(sweep)), axis.path if axis else "")
+    first: dict[str, str] = {}
+    bases: dict[str, str] = {}
+    for variant in sweep.variants:
+        rest = as_text({key: value for key, value in variant.parameters.items() if key != path})
+        bases[variant.label] = first.setdefault(rest, variant.label)
+    base = sweep.variants[0]
+    if len(first) == 1 or len(first) == len(sweep.variants):  # nothing else varies, or no two differ in this one alone
+        return wording.variants(sweep)[base.label], dict.fromkeys(bases, base.label)
+    return f"{wording.setting({path: base.parameters.get(path)})}, all else alike", bases
+
+
+def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
+    """Each variant against a first one, with the same seeds."""
+    repetitions = len({row.seed for row in sweep.rows})
+    if len(sweep.labels) < 2 or repetitions < 2:
+        return None
+    names, (base, bases) = wording.variants(sweep), _bases(sweep)
+    columns = [Column("difference to " + base)] + [Column(titles.title(s), True) for s in statistics]
+    rows = []
+    for label in (label for label in sweep.labels if bases[label] != label):
+        cells = [Cell(names[label])]
+        for statistic in statistics:
+            interval = _difference(sweep, label, bases[label], statistic)
+            cells.append(interval_cell(*_of_difference(interval, statistic)))
+        rows.append(cells)
+    note = "Differences between runs with the same seed, mean and 95 % t interval: an interval without 0 is a difference."
+    if any(measures.unit_of(statistic) == "%" for statistic in statistics):
+        note += " pp: percentage points."
+    return Table(columns, rows, note)
+
+
+def sweep_warnings(sweep: Sweep) -> list[str]:
+    """What a reader of the answer must know before he uses it."""
+    found = [*of_failures(sweep.failures), *(f"No run has {name}." for name in sweep.missing)]
+    if len({row.seed for row in sweep.rows}) > 1 and alike(sweep, shown(sweep)):
+        found.append(f"{ALIKE} {PHASES}")
+    return found
+
+
+def page(sweep: Sweep) -> Page:
+    """The page of a sweep."""
+    statistics = shown(sweep)
+    if not statistics:
+        raise InputError(f"no run of the sweep {sweep.name} has a value of any statistic: there is nothing to report")
+    drawings = draw_all(sweep, statistics)
+    tables = [t for t in (_means(sweep, statistics[:5]), _comparisons(sweep, statistics[:5])) if t is not None]
+    sections = [Section("", str(sweep.facts.get("look_for", "")), drawings[:1], look=True), Section("Results", tables=tables)]
+    if drawings[1:]:
+        sections.append(Section("More figures", drawings=drawings[1:]))
+    manifest = sweep.manifest()
+    return Page(
+        kicker=f"elephan · sweep of {sweep.name}",
+        title=str(sweep.facts.get("title") or sweep.name),
+        question=str(sweep.facts.get("question", "")),
+        answer=_answer(sweep, statistics),
+        fine=f"{sweep.size}, the same seeds in each; {_intervals(sweep, statistics)}",
+        warnings=sweep_warnings(sweep),
+        version=str(manifest["elephan"]),
+        command=str(manifest["command"]),
+        sections=sections,
+        parameters=parameter_groups(sweep.facts["first"]["provenance"]),
+        facts=facts(manifest),
+    )
+
+
+def notebook(sweep: Sweep) -> str:
+    """A sweep in a notebook."""
+    statistics = shown(sweep)[:5]
+    drawings = draw_all(sweep, statistics[:1])
+    picture = inline(drawings[0]) if drawings else ""
+    rows = [
+        [label, *(interval_text(sweep.interval(label, s), measures.unit_of(s), 3) for s in statistics)] for label in sweep.labels
+    ]
+    background = "background:white;color:#1b1f24;padding:8px"
+    words = said(sweep.name, [], sweep_warnings(sweep))
+    return f'<div style="{background}">{words}{picture}{small_table(["variant", *statistics], rows)}</div>'

@@ -1,0 +1,326 @@
+"""Result folders: written beside their final name, renamed when whole, replaced only when they are ours.
+
+`DIR.partial` becomes `DIR` in one rename. A result is whole without its report: where only that cannot be drawn, the tables stay.
+A folder is ours if its `manifest.json` says `"format": "elephan"`; its `files` are what we wrote. A folder that holds anything
+else, or a result of another kind, is not replaced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from elephan.base.errors import ElephanError, InputError, OutputError, lacks_memory
+from elephan.base.paths import as_path
+from elephan.base.signals import from_outside
+from elephan.scenario import core
+from elephan.scenario.source import read_json, read_object
+from elephan.table.names import RUN, TRACE
+
+FORMAT = "elephan"
+FORMAT_VERSION = 1
+_WRITER = "writer.json"  # says who writes a partial folder, until it is renamed
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a result folder, or None when the folder is not one."""
+    try:
+        manifest = read_json(folder / "manifest.json")
+    except InputError:
+        return None
+    return manifest if isinstance(manifest, dict) and manifest.get("format") == FORMAT else None
+
+
+_DRAWN = ("report.html", "figures/*.svg", "figures/*.png")
+_BY_FILE_MANAGERS = (".DS_Store", "Thumbs.db", "desktop.ini")
+
+
+def _known(kind: Any) -> tuple[str, ...]:
+    """Patterns of what a result of this kind consists of, for results that do not list their files."""
+    drawn = ("manifest.json", *_DRAWN)
+    of_run = (*drawn, "scenario.toml", "summary.json", "provenance.json", "captures/*.pcapng", *_tables(RUN))
+    of_kinds = {
+        "run": of_run,
+        "sweep": (*drawn, "scenario.toml", "summary.json", "compare.json", *_tables(("runs", "means"))),
+        "compare": (*drawn, "compare.json", "provenance.json", "scenarios/*.toml", *_tables(("runs", "means", "series"))),
+        "path": (*drawn, "path.json", "provenance.json", "scenario.toml", *_tables(("curves",))),
+        "trace": (*drawn, "summary.json", *_tables(TRACE)),
+        "study": (
+            *drawn,
+            *("claims.json", "provenance.json", "scenario.toml", "scenarios/*", *_tables(("runs",))),
+            *(f"runs/*/*/{name}" for name in of_run),
+        ),
+    }
+    return of_kinds.get(kind, ())
+
+
+def _tables(names: Iterable[str]) -> list[str]:
+    return [f"{name}.parquet" for name in names]
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    """Whether one of the patterns, in none of which a star stands for a slash, is that of the whole name."""
+    return any(name.count("/") == pattern.count("/") and fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def files(folder: Path) -> list[str]:
+    """Every file in a folder by its path within it, links to folders included."""
+    found = []
+    for place, folders, names in os.walk(folder):
+        names += [name for name in folders if os.path.islink(os.path.join(place, name))]
+        found += [(Path(place) / name).relative_to(folder).as_posix() for name in names]
+    return sorted(found)
+
+
+def _foreign(folder: Path, manifest: dict[str, Any]) -> str | None:
+    """The first file of a result folder that elephan did not write."""
+    listed = manifest.get("files")
+    if isinstance(listed, list):
+        # The single runs of a study are results that may have been drawn since.
+        written, patterns = set(map(str, listed)), tuple(f"runs/*/*/{name}" for name in _DRAWN)
+    else:
+        written, patterns = set(), _known(manifest.get("kind"))
+    strange = (name for name in files(folder) if name not in written and not _matches(name, patterns))
+    return next((name for name in strange if name.rpartition("/")[2] not in _BY_FILE_MANAGERS), None)
+
+
+def _check_ours(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a folder that may go, None if there is nothing; InputError where it is not a result of elephan."""
+    if not folder.exists() and not folder.is_symlink():
+        return None
+    if not folder.is_dir():
+        raise InputError(f"{folder}: exists and is not a folder")
+    manifest = read_manifest(folder)
+    if manifest is None and any(folder.iterdir()):
+        raise InputError(f"{folder}: exists and is not a result of elephan; choose another folder")
+    return manifest
+
+
+def _check_replaceable(folder: Path, kind: str | None) -> None:
+    """Refuses to replace what the user put there, and a result of another kind (`kind`: of the new one, if it is known)."""
+    manifest = _check_ours(folder)
+    if manifest is None:
+        return
+    old = manifest.get("kind")
+    if kind is not None and old is not None and old != kind:
+        raise InputError(f"{folder}: holds a result of the kind {old}, not {kind}; choose another folder or remove it")
+    if (foreign := _foreign(folder, manifest)) is not None:
+        raise InputError(f"{folder / foreign}: not written by elephan and would be lost; move it or choose another folder")
+
+
+def _complete(partial: Path, folder: Path) -> None:
+    (partial / _WRITER).unlink()
+    wrote(partial, files(partial))
+    _replace(partial, folder)
+
+
+def _check_free(partial: Path) -> None:
+    """Refuses a folder that a live process is writing; what a dead one left behind may go."""
+    try:
+        writer = read_object(partial / _WRITER)
+    except InputError:
+        return
+    if writer.get("host") != socket.gethostname() or not isinstance(writer.get("process"), int):
+        return
+    try:
+        os.kill(writer["process"], 0)
+    except ProcessLookupError:
+        return
+    except PermissionError:
+        pass
+    raise InputError(f"{partial}: process {writer['process']} is writing it; choose another folder or wait")
+
+
+def _why(error: OSError, folder: Path) -> OutputError:
+    return OutputError(f"cannot write {folder}: {error.strerror or error}")
+
+
+def write_json(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _named(target: str | os.PathLike[str]) -> Path:
+    """The folder that a result goes to; of a link, what it points to."""
+    folder = as_path(target, "out")
+    if folder.name in ("", ".."):
+        raise InputError(f'"{target}" is not a name for a result folder; give one such as results/first')
+    return Path(os.path.realpath(folder)) if folder.is_symlink() else folder
+
+
+def check_target(target: str | os.PathLike[str], kind: str | None = None) -> None:
+    """Refuses a folder that a result (of this kind) cannot be written to, before any work is done."""
+    folder = _named(target)
+    try:
+        _check_replaceable(folder, kind)
+    except OSError as error:
+        raise _why(error, folder) from None
+
+
+def holds_other(target: str | os.PathLike[str], experiment: Mapping[str, Any]) -> bool:
+    """Whether a folder holds the result of another experiment: one whose manifest has other values of these keys."""
+    manifest = read_manifest(_named(target)) or {}
+    return any(key in manifest and manifest[key] != value for key, value in experiment.items())
+
+
+def default_folder(name: str, experiment: Mapping[str, Any]) -> Path:
+    """`results/NAME`, or with a few digits of the experiment behind it where that holds the result of another one."""
+    folder = Path("results") / name
+    if not holds_other(folder, experiment):
+        return folder
+    digits = hashlib.sha256(repr(sorted(experiment.items())).encode()).hexdigest()[:8]
+    return folder.with_name(f"{name}-{digits}")
+
+
+class _Undrawn(Exception):
+    """What went wrong in drawing."""
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """In a result folder that is whole: what goes wrong in drawing its report does not cost the result."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        if from_outside(error):
+            raise
+        raise _Undrawn from error
+
+
+@contextmanager
+def result_folder(target: str | os.PathLike[str], kind: str | None = None) -> Iterator[Path]:
+    """Gives `DIR.partial` to write into; renames it to `DIR` at the end, removes it if anything goes wrong.
+
+    `kind`: of the result; a folder that holds one of another kind is refused.
+    """
+    folder = _named(target)
+    partial = folder.with_name(folder.name + ".partial")
+    try:
+        _check_replaceable(folder, kind)
+        _check_ours(partial)
+        _check_free(partial)
+        if partial.exists():
+            shutil.rmtree(partial)
+        partial.mkdir(parents=True)
+    except OSError as error:
+        raise _why(error, folder) from None
+    try:
+        # marks the partial folder as ours, so that the next run may remove what a crash left behind
+        mark = {"format": FORMAT, "version": FORMAT_VERSION, "complete": False}
+        write_json(partial / "manifest.json", mark)
+        write_json(partial / _WRITER, {"host": socket.gethostname(), "process": os.getpid()})
+        yield partial
+        _complete(partial, folder)
+    except _Undrawn as undrawn:
+        shutil.rmtree(partial / "figures", ignore_errors=True)
+        (partial / "report.html").unlink(missing_ok=True)
+        _complete(partial, folder)
+        cause = undrawn.__cause__
+        short = isinstance(cause, MemoryError) or (isinstance(cause, Exception) and lacks_memory(cause))
+        why = ": not enough memory" if short else f" ({type(cause).__name__}: {cause}); please report it"
+        raise ElephanError(
+            f"{folder}: the tables are written, but the report could not be drawn{why}. `elephan report {folder}` draws again"
+        ) from cause
+    except OSError as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        if from_outside(error):
+            raise
+        raise _why(error, folder) from None
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def wrote(folder: Path, names: Iterable[str]) -> None:
+    """Adds files to those that the manifest of a result lists as written by us."""
+    manifest = read_manifest(folder)
+    if manifest is not None:
+        manifest["files"] = sorted({*manifest.get("files", []), *names})
+        whole = folder / "manifest.json.partial"
+        write_json(whole, manifest)
+        whole.replace(folder / "manifest.json")
+
+
+def _replace(partial: Path, folder: Path) -> None:
+    if not folder.exists():
+        partial.rename(folder)
+        return
+    old = folder.with_name(f"{folder.name}.{os.getpid()}.partial")
+    try:
+        folder.rename(old)
+        partial.rename(folder)
+    finally:  # Ctrl-C may come between the two
+        if not partial.exists():
+            shutil.rmtree(old, ignore_errors=True)
+        elif old.exists() and not folder.exists():
+            old.rename(folder)
+
+
+def open_result(folder: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
+    """A finished result folder and its manifest, or one line about why it is not one."""
+    path = as_path(folder, "result folder")
+    if not path.is_dir():
+        raise InputError(f"{path}: no such result folder")
+    manifest = read_manifest(path)
+    if manifest is None:
+        if not (path / "manifest.json").exists():
+            raise InputError(f"{path}: not a result of elephan (no manifest.json)")
+        said = read_object(path / "manifest.json")
+        raise InputError(f'{path / "manifest.json"}: "format" is {said.get("format")!r}, not "{FORMAT}": not a result of elephan')
+    if not manifest.get("complete"):
+        raise InputError(f"{path}: an unfinished result")
+    if manifest.get("version") != FORMAT_VERSION:
+        raise InputError(f"{path}: written in version {manifest.get('version')} of the format, this is {FORMAT_VERSION}")
+    return path, manifest
+
+
+def manifest_head(kind: str, name: str) -> dict[str, Any]:
+    """What every complete result says of itself first: of what kind it is, and how and where it came about."""
+    return {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "complete": True,
+        "kind": kind,
+        "name": name,
+        "elephan": core.call("version"),
+        "command": command_line(),
+        "host": host(),
+    }
+
+
+def host() -> dict[str, Any]:
+    """What a result should remember about the machine: kind, not name."""
+    import platform
+
+    return {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "cpus": os.cpu_count(),
+        "python": platform.python_version(),
+    }
+
+
+def command_line() -> str:
+    """The exact command, as one would type it again."""
+    import shlex
+
+    words = list(sys.argv)
+    words[0] = Path(words[0]).name
+    return shlex.join(words)
+
+
+def as_error(error: BaseException) -> ElephanError | None:
+    """An `ElephanError` for an exception that is one or wraps an operating-system failure."""
+    if isinstance(error, ElephanError):
+        return error
+    return OutputError(f"{error.filename or 'output'}: {error.strerror}") if isinstance(error, OSError) else None

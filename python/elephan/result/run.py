@@ -1,0 +1,426 @@
+"""One run: its tables, its summary, its scenario with every default spelled out, and how it draws itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan.base.drawn import Drawn, pages, write_report
+from elephan.base.errors import InputError, shown
+from elephan.base.progress import run_bar, status
+from elephan.base.quantity import seconds
+from elephan.base.seed import seed_or_none
+from elephan.base.signals import from_outside
+from elephan.result import folder
+from elephan.scenario import core
+from elephan.scenario.guestsource import provenance
+from elephan.scenario.source import Source, open_source, read_json, read_object, read_text
+from elephan.statistic import measures
+from elephan.statistic.measures import statistic
+from elephan.table.flow_phases import flow_phases
+from elephan.table.names import RUN
+from elephan.table.spreading import spreading
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from elephan.table.phases import Phases
+    from elephan.table.spreading import Tree
+
+# Columns of each table of which no other has all.
+_TELLING = {
+    "flows": ("flow", "congestion_control"),
+    "messages": ("flow", "latency_ns"),
+    "datagrams": ("flow", "payload_bytes"),
+    "flow_samples": ("flow", "srtt_ns"),
+    "statistics": ("time_ns", "count_rtt"),
+    "info": ("time_ns", "ca_state"),
+    "ports": ("port", "queue_max_bytes"),
+    "port_samples": ("port", "queue_bytes", "tx_bytes"),
+    "switch_samples": ("switch", "memory_bytes"),
+    "pauses": ("pause", "cause"),
+    "holds": ("flow", "bound_packets"),
+    "limiter_samples": ("port", "target_bps"),
+    "copies": ("copy", "received_ns"),
+    "copy_samples": ("copy", "cache_bytes"),
+    "hosts": ("host", "cpu", "frames"),
+    "host_samples": ("host", "logger_silent_ns"),
+    "logger_gaps": ("host", "begin_ns"),
+    "transmit_samples": ("host", "qdisc_packets"),
+    "events": ("kind", "packet_bytes"),
+    "connections": ("connection", "vantage"),
+    "connection_samples": ("connection", "sent_bytes"),
+    "trace_events": ("connection", "seq_bytes"),
+}
+
+
+def read_table(file: Path) -> pa.Table:
+    """A table from its file, or one line about why not."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    if not file.is_file():
+        raise InputError(f"{file}: the table {file.stem} is missing")
+    try:
+        # Without threads of its own: if memory is short, pyarrow waits for ever for those that it could not start.
+        with parquet.ParquetFile(file, pre_buffer=False) as opened:
+            table = opened.read(use_threads=False)
+    except MemoryError:
+        raise
+    except (OSError, pa.ArrowException) as error:
+        if from_outside(error):
+            raise
+        raise InputError(f"{file}: the table {file.stem} is damaged or cannot be read") from None
+    if lacking := [name for name in _TELLING.get(file.stem, ()) if name not in table.column_names]:
+        raise InputError(f"{file}: damaged: not the table {file.stem}, it has no column {lacking[0]}")
+    return table
+
+
+class Tables(Mapping[str, "pa.Table"]):
+    """The tables of a run by name; from a folder they are read when first asked for."""
+
+    def __init__(self, loaded: Mapping[str, Any] | None = None, path: Path | None = None) -> None:
+        self._loaded: dict[str, Any] = dict(loaded or {})
+        self._path = path
+
+    def __getitem__(self, name: str) -> pa.Table:
+        import pyarrow as pa
+
+        if name not in RUN:
+            raise KeyError(name)
+        table = self._loaded.get(name)
+        if table is None:
+            table = self._read(name)
+        elif not isinstance(table, pa.Table):
+            table = pa.table(table)
+        self._loaded[name] = table
+        return table
+
+    @property
+    def path(self) -> Path | None:
+        """The folder that the tables are in, if they are in one."""
+        return self._path
+
+    def _read(self, name: str) -> pa.Table:
+        if self._path is None:
+            raise InputError(f"the run has no table {name}")
+        return read_table(self._path / f"{name}.parquet")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(RUN)
+
+    def __len__(self) -> int:
+        return len(RUN)
+
+
+class Run(Drawn):
+    """The result of one run. Tables are pyarrow Tables; `.to_pylist()` gives rows, `.to_pandas()` a data frame (extra `pandas`)."""
+
+    kind = "run"
+
+    def __init__(self, tables: Tables, summary: dict[str, Any], scenario: str, provenance: Any, manifest: dict[str, Any]) -> None:
+        self.tables = tables
+        self.summary = summary
+        self.scenario = scenario  # TOML, every default spelled out
+        self.provenance = provenance
+        self.manifest = manifest
+
+    @property
+    def flows(self) -> pa.Table:
+        """A row per connection or UDP stream."""
+        return self.tables["flows"]
+
+    @property
+    def messages(self) -> pa.Table:
+        """A row per application message or transfer."""
+        return self.tables["messages"]
+
+    @property
+    def datagrams(self) -> pa.Table:
+        """A row per datagram that a receiver has logged (`record.datagrams`)."""
+        return self.tables["datagrams"]
+
+    @property
+    def flow_samples(self) -> pa.Table:
+        """The state of flows at sample times."""
+        return self.tables["flow_samples"]
+
+    @property
+    def statistics(self) -> pa.Table:
+        """What each connection counts at sample times, the instruments of RFC 4898 (`record.statistics`)."""
+        return self.tables["statistics"]
+
+    @property
+    def info(self) -> pa.Table:
+        """What Linux's `tcp_info` shows of the sending end of each connection at sample times (`record.info`)."""
+        return self.tables["info"]
+
+    @property
+    def ports(self) -> pa.Table:
+        """A row per port (one direction of a link)."""
+        return self.tables["ports"]
+
+    @property
+    def port_samples(self) -> pa.Table:
+        """The state of ports at sample times."""
+        return self.tables["port_samples"]
+
+    @property
+    def limiter_samples(self) -> pa.Table:
+        """A row per limiter of a host and sample time."""
+        return self.tables["limiter_samples"]
+
+    @property
+    def copies(self) -> pa.Table:
+        """A row per transfer from disk to disk."""
+        return self.tables["copies"]
+
+    @property
+    def copy_samples(self) -> pa.Table:
+        """The state of transfers from disk to disk at sample times."""
+        return self.tables["copy_samples"]
+
+    @property
+    def hosts(self) -> pa.Table:
+        """A row per host with a model of its receive side or processor."""
+        return self.tables["hosts"]
+
+    @property
+    def host_samples(self) -> pa.Table:
+        """The state of such hosts at sample times."""
+        return self.tables["host_samples"]
+
+    @property
+    def logger_gaps(self) -> pa.Table:
+        """A row per silence of a host's logger."""
+        return self.tables["logger_gaps"]
+
+    @property
+    def transmit_samples(self) -> pa.Table:
+        """A row per port of a host with a transmit side and sample time: packets in qdisc and ring."""
+        return self.tables["transmit_samples"]
+
+    @property
+    def switch_samples(self) -> pa.Table:
+        """The state of switches at sample times."""
+        return self.tables["switch_samples"]
+
+    @property
+    def pauses(self) -> pa.Table:
+        """A row per closure: when a port might not send, who paused it, and what was to blame."""
+        return self.tables["pauses"]
+
+    @property
+    def holds(self) -> pa.Table:
+        """Whose packets closures held, by episode and port."""
+        return self.tables["holds"]
+
+    @property
+    def events(self) -> pa.Table:
+        """Rare things: drops, pauses, timeouts."""
+        return self.tables["events"]
+
+    @property
+    def captures(self) -> list[Path]:
+        """The capture files (pcapng), one for each host or port that was captured; a run without a folder has none."""
+        where = self.tables.path
+        return [where / name for name in self.manifest.get("captures", [])] if where else []
+
+    @cached_property
+    def resolved(self) -> dict[str, Any]:
+        """The resolved scenario as plain Python values."""
+        return tomllib.loads(self.scenario)
+
+    @property
+    def name(self) -> str:
+        return str(self.manifest.get("name", "scenario"))
+
+    @property
+    def title(self) -> str:
+        return str(self.resolved.get("title", "")) or self.name
+
+    @property
+    def question(self) -> str:
+        return str(self.resolved.get("question", ""))
+
+    @property
+    def seed(self) -> int:
+        return int(self.manifest["seed"])
+
+    @property
+    def duration_ns(self) -> int:
+        return round(seconds(self.resolved["duration"]) * 1e9)
+
+    @property
+    def warmup_ns(self) -> int:
+        return round(seconds(self.resolved.get("warmup", 0)) * 1e9)
+
+    def statistic(self, name: str) -> float:
+        """One number by name, such as `"latency_ns.p99"` (see `elephan.statistic.measures`)."""
+        return statistic(self, name)
+
+    def spreading(self, by: str = "root") -> list[Tree]:
+        """How congestion spread: trees of paused ports and their victims, for each root or (`by="episode"`) each episode."""
+        return spreading(self, by)
+
+    def phases(self, flow: int | None = None) -> Phases:
+        """The phases of a TCP flow (the one that delivered most); InputError where it is too short to have any."""
+        return flow_phases(self, flow)
+
+    @property
+    def curated_figure(self) -> str:
+        """The figure that the scenario chose for its answer, if any."""
+        return str(self.manifest.get("figure", ""))
+
+    @property
+    def curated_statistics(self) -> tuple[str, ...]:
+        """The statistics that the scenario chose for its answer, if any."""
+        return tuple(str(name) for name in self.manifest.get("statistics", []))
+
+    def figure(self, name: str = "") -> Any:
+        """A matplotlib Figure of this run by name; without a name the one that fits (see `elephan list figures`)."""
+        if not isinstance(name, str):
+            raise InputError(f"a figure is named by a text such as sawtooth, not {name!r}")
+        return pages(self.kind).draw(self, name or self.curated_figure).figure
+
+    def __repr__(self) -> str:
+        flows = f"{self.flows.num_rows} flow{'' if self.flows.num_rows == 1 else 's'}"
+        return shown(f"<elephan.Run {self.name} seed {self.seed}: {flows}>")
+
+
+def guests(source: Source, resolved: Mapping[str, Any]) -> dict[str, Any]:
+    """`guests` of a manifest: congestion controls in Python with the hashes of their sources; nothing if there are none."""
+    if '"python"' not in json.dumps(resolved, default=str):
+        return {}
+    rows = provenance(resolved, source.name, source.agreed)
+    return {"guests": rows} if rows else {}
+
+
+def _manifest(source: Source, overrides: Mapping[str, Any], result: Any, scenario: str, seed: int) -> dict[str, Any]:
+    provenance = json.loads(result.provenance)
+    return {
+        **folder.manifest_head("run", source.stem),
+        "look_for": source.notes.look_for,
+        "figure": source.notes.figure,
+        "statistics": list(source.notes.statistics),
+        **experiment(scenario),
+        "seed": seed,
+        "overrides": dict(overrides),
+        "dropped_overrides": provenance.get("dropped", []) if isinstance(provenance, dict) else [],
+        **guests(source, tomllib.loads(scenario)),
+        "wall_s": float(result.wall_s),
+        "events": int(result.events),
+        "packet_hops": int(result.packet_hops),
+        "captures": list(result.captures),
+    }
+
+
+def _finish(source: Source, overrides: Mapping[str, Any], result: Any, tables: Tables) -> Run:
+    scenario = str(result.resolved_toml)
+    seed = int(tomllib.loads(scenario).get("seed", 0))
+    manifest = _manifest(source, overrides, result, scenario, seed)
+    return Run(tables, json.loads(result.summary), scenario, json.loads(result.provenance), manifest)
+
+
+def write_folder(run: Run, partial: Path) -> None:
+    """Everything of a result folder but the tables and the report."""
+    (partial / "scenario.toml").write_text(run.scenario, encoding="utf-8")
+    folder.write_json(partial / "summary.json", run.summary)
+    folder.write_json(partial / "provenance.json", run.provenance)
+    folder.write_json(partial / "manifest.json", run.manifest)
+
+
+def capturing(source: Source, overrides: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
+    """The overrides with which a run captures: as given if the scenario then captures anything, else at every host."""
+    record = tomllib.loads(core.resolve(source, overrides, seed)["toml"]).get("record", {})
+    given = record.get("captures", "none") not in ("none", [])
+    return dict(overrides) if given else {**overrides, "record.captures": "hosts"}
+
+
+def experiment(resolved: str) -> dict[str, Any]:
+    """What a manifest says of the experiment that a run is: the hash of its resolved scenario, seed included."""
+    import hashlib
+
+    return {"scenario_sha256": hashlib.sha256(resolved.encode()).hexdigest()}
+
+
+def _check_same(out: str | os.PathLike[str], resolved: str) -> None:
+    """Refuses a folder with the result of another experiment."""
+    if folder.holds_other(out, experiment(resolved)):
+        raise InputError(f"{out}: holds the result of another scenario or seed; choose another folder, or say replace")
+
+
+def run(
+    scenario: Any,
+    *,
+    seed: int | None = None,
+    set: Mapping[str, Any] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool | core.Progress = False,
+    report: bool = True,
+    pcap: bool = False,
+    replace: bool = False,
+    python_from: Any = None,
+) -> Run:
+    """Runs a scenario once.
+
+    `scenario`: a path, the name of a library scenario, TOML or JSON text, or an `elephan.Scenario`.
+    `set`: overrides by path, such as `{"switches.sw.memory": "96 KiB"}`. `out`: a folder for tables, manifest and
+    report; without it the tables stay in memory. `progress`: a bar, or a function of (share done, events). `pcap`: capture
+    packets in `out`, at every host with traffic unless the scenario's `record.captures` says where. `replace`: whether the result
+    of another scenario, or of another seed, in `out` may go; without it that is an InputError.
+    `python_from`: modules, files and folders whose congestion controls may be loaded, besides files beside the scenario and what
+    `set` names (docs/trust.md).
+    """
+    overrides, seed = core.as_overrides(set), seed_or_none(seed)
+    source = open_source(scenario).with_trust(python_from, overrides)
+    if pcap:
+        if out is None:
+            raise InputError("captures are files: say with out where to write them")
+        overrides = capturing(source, overrides, seed)
+    if source.notes.figure:
+        pages(Run.kind).known(source.notes.figure)
+    for name in source.notes.statistics:
+        measures.parse(name)
+
+    if out is not None and not replace:
+        _check_same(out, core.resolve(source, overrides, seed)["toml"])
+
+    def execute(where: Path | None) -> Any:
+        with run_bar(source.stem, progress) as tick:
+            return core.execute_interruptible(source, overrides, seed, str(where) if where else None, tick)
+
+    if out is None:
+        result = execute(None)
+        return _finish(source, overrides, result, Tables(result.tables))
+    with folder.result_folder(out, "run") as partial:
+        finished = _finish(source, overrides, execute(partial), Tables(path=partial))
+        write_folder(finished, partial)
+        if report:
+            with folder.drawing(), status("drawing the report", progress is True):
+                write_report(Run.kind, finished, partial / "report.html", partial / "figures")
+    return load_run(out)
+
+
+def load_run(path: str | os.PathLike[str]) -> Run:
+    """A finished run from its folder; tables are read when asked for."""
+    where, manifest = folder.open_result(path)
+    if manifest.get("kind") != "run":
+        raise InputError(f"{where}: holds a {manifest.get('kind')}, not a single run")
+    if not isinstance(manifest.get("seed"), int):
+        raise InputError(f"{where / 'manifest.json'}: damaged: no seed")
+    summary, provenance = read_object(where / "summary.json"), read_json(where / "provenance.json")
+    scenario = read_text(where / "scenario.toml")
+    run = Run(Tables(path=where), summary, scenario, provenance, manifest)
+    try:
+        _ = run.resolved, run.duration_ns, run.warmup_ns
+    except KeyError as error:
+        raise InputError(f"{where / 'scenario.toml'}: damaged: no {error.args[0]}") from None
+    except (ValueError, TypeError, AttributeError):
+        raise InputError(f"{where / 'scenario.toml'}: damaged") from None
+    return run

@@ -1,0 +1,154 @@
+"""Congestion controls as a user names them: `cubic`, `cubic:preset=linux`, `hybla:rtt0=25ms:reduce_from=flight`, or a
+table as the scenario language writes it (`{ kind = "cubic", beta = 0.7 }`, in Python a dict). One's own: `mine.py:Mine`,
+`lab.laws:Mine:share=0.1`, in Python also the class, a function that gives an object, or `{"kind": Mine, "share": 0.1}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from elephan.base.errors import InputError, nearest
+from elephan.scenario import core
+from elephan.scenario.model import plain
+from elephan.scenario.settings import split, value
+from elephan.scenario.source import Source
+
+
+def names() -> list[str]:
+    """Returns the names of the congestion controls that there are."""
+    return [name for name, _ in core.call("listing", "congestion-controls")]
+
+
+_PROBE = """
+duration = "1 s"
+[template]
+kind = "path"
+hops = [{ rate = "1 Gbps", delay = "0 s" }, { rate = "1 Gbps", delay = "1 ms" }]
+[[traffic]]
+name = "flow"
+from = "sender"
+to   = "receiver"
+kind = "bulk"
+"""
+_KEY = "congestion_control"
+
+
+@dataclass(frozen=True)
+class Law:
+    """A congestion control with its parameters, and what figures call it."""
+
+    label: str
+    value: str | Mapping[str, Any] = field(hash=False)  # as the scenario takes it
+
+    @property
+    def kind(self) -> str:
+        """The name in the registry; of a guest nothing that the registry knows."""
+        return self.value if isinstance(self.value, str) else str(self.value.get("kind", "python"))
+
+    @property
+    def plain(self) -> bool:
+        """Whether it has no parameters of its own."""
+        return isinstance(self.value, str)
+
+
+def law_of(text: str) -> Law:
+    """A congestion control as a command line names it."""
+    if text.startswith("{"):
+        table = value(text)
+        if not isinstance(table, Mapping):
+            raise InputError(f'{text}: not a table such as {{ kind = "cubic", beta = 0.7 }}')
+        return _from_table(table)
+    name, *parameters = (part.strip() for part in text.split(":"))
+    own = bool(parameters) and "=" not in parameters[0] and name not in names()
+    if own:
+        name = f"{name}:{parameters.pop(0)}"
+    given: dict[str, Any] = {}
+    for parameter in parameters:
+        key, equals, written = parameter.partition("=")
+        if not equals or not key.strip() or not written.strip():
+            raise InputError(f"{text}: write parameters as {name}:key=value")
+        given[key.strip()] = value(written.strip())
+    if own:
+        return _from_table({"python": name, **({"params": given} if given else {})})
+    return _from_table({"kind": name, **given}) if given else Law(name, name)
+
+
+def _from_table(table: Mapping[str, Any]) -> Law:
+    kind = table.get("kind", table.get("python"))
+    if not isinstance(kind, str):
+        if "kind" in table and callable(kind):
+            return _from_table(core.guest_words(kind, {key: given for key, given in table.items() if key != "kind"}))
+        raise InputError(f'a congestion control is a name or a table with "kind", not {dict(table)!r}')
+    name, found = kind, plain(table)
+    shown = {key: given for key, given in found.items() if key not in ("kind", "python")}
+    if "kind" not in table:
+        name = kind.rpartition(":")[2].rpartition(".")[2]
+        params = shown.pop("params", {})
+        shown |= params if isinstance(params, Mapping) else {"params": params}
+    return Law(" ".join([name, *(f"{key} {given}" for key, given in shown.items())]), found)
+
+
+def _apart(law: Law, others: Sequence[Law]) -> Law:
+    """The law, under the whole name of its class where another class has the same label."""
+    same = next((other for other in others if other.label == law.label), None)
+    if same is None:
+        return law
+    whole = law.value.get("python", "") if isinstance(law.value, Mapping) else ""
+    if same.value == law.value or not whole or any(other.label == whole for other in others):
+        raise InputError(f"{law.label} is given twice")
+    return replace(law, label=law.label.replace(law.label.split(" ")[0], whole, 1))
+
+
+def _check(law: Law, python_from: Any) -> None:
+    """Refuses a law that the core does not take, with the core's reason."""
+    known = names()
+    guest = isinstance(law.value, Mapping) and "kind" not in law.value
+    if not guest and law.kind.endswith(".py"):
+        raise InputError(f"{law.kind}: which class of this file? Write it as {law.kind}:Class")
+    if not guest and law.kind not in known:
+        there = [name for name in known if _refusal(Law(name, name), None) is None]
+        raise InputError(f'no congestion control "{law.kind}"{nearest(law.kind, there, "there are")}')
+    why = _refusal(law, python_from)
+    if why is not None:
+        raise InputError(why.removeprefix("python: ") if guest else f"{law.label}: {why}")
+
+
+def _refusal(law: Law, python_from: Any) -> str | None:
+    """Why the core does not take a law for a connection of TCP, if it does not."""
+    try:
+        probe = Source(_PROBE, law.label, "toml", "probe").with_trust(python_from, law.value)
+        core.resolve(probe, {f"traffic.flow.{_KEY}": law.value}, 1)
+    except InputError as error:
+        why = str(error).rpartition(f"traffic[0].{_KEY}")[2].lstrip(".: ")
+        # There is no transport to say here.
+        return why.removesuffix(': say transport = "roce"') or str(error)
+    return None
+
+
+def read_laws(given: str | Sequence[Any], python_from: Any = None) -> list[Law]:
+    """Several laws: a text with commas between them, or a list of names, texts, dicts and classes. Each is checked.
+
+    `python_from`: as of `el.run`.
+    """
+    if isinstance(given, str):
+        given = split(given)
+    if not isinstance(given, Sequence) or not given:
+        raise InputError(f'congestion controls are a list such as ["reno", "cubic"], not {given!r}')
+    laws: list[Law] = []
+    for one in given:
+        if isinstance(one, Mapping):
+            law = _from_table(one)
+        elif isinstance(one, str) and one.strip():
+            law = law_of(one.strip())
+        elif isinstance(one, str):
+            raise InputError("an empty name in the list of congestion controls")
+        elif callable(one) or hasattr(one, "on_congestion"):
+            law = _from_table(plain(one))
+        else:
+            raise InputError(f"a congestion control is a name, a dict or a class, not {one!r}")
+        law = _apart(law, laws)
+        _check(law, python_from)
+        laws.append(law)
+    return laws

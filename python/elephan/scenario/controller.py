@@ -1,0 +1,87 @@
+"""The base class of congestion controls written in Python.
+
+    class Mine(el.CongestionControl):
+        def on_ack(self, ack):
+            if not ack.app_limited:
+                self.cwnd += self.mss * min(ack.acked, self.cwnd) / self.cwnd
+
+    el.run("sawtooth", set={"traffic.bulk.congestion_control": Mine})
+
+In a scenario: `congestion_control = { python = "module:Class", params = { ... } }`, or `"path/to/file.py:Class"` relative to the
+scenario. Times are seconds, sizes bytes, rates bit/s.
+"""
+
+from __future__ import annotations
+
+from elephan import _core
+
+
+class CongestionControl(_core.Guest):
+    """The base of congestion controls in Python. Each connection has an object of its own.
+
+    Constructor keywords are the parameters (`params` in a scenario). There is no connection yet in `__init__`: `cwnd`,
+    `ssthresh` and `mss` are known from the first call on.
+
+    What a class sets, in any method but `on_sent` (which may set the last two):
+
+    - `cwnd`: congestion window, bytes, float. Below one segment a run takes it for one segment.
+    - `ssthresh`: slow-start threshold, bytes; before the first congestion event infinite, or where the stack begins (`winxp`:
+      64 KiB). Below two segments it is taken for two.
+    - `pacing_rate`: bit/s of payload, as `ack.rate` is, or None: not paced.
+    - `timer`: when `on_timer` is to be called, seconds of simulated time, or None.
+
+    NaN, a pacing rate that is not positive and a timer that is not after now raise `ValueError` where they are set.
+    What a class can read: these, `mss` (bytes), `in_slow_start` (cwnd < ssthresh) and `now` (seconds).
+
+    What a class defines: `on_ack`, `on_round` or `on_delivery`, and the others as needed. Methods that it does not define are
+    not called and cost nothing; `on_round` is called once a round trip, so that a slow method is affordable.
+
+    Slow start is the stack's: below `ssthresh` it grows the window, and `on_ack` and `on_round` are called above it. With
+    `slow_start = False` they are called below as well and growth is theirs. Fast recovery is the stack's too: what is lost is
+    told once, by `on_congestion` when it begins, and no `on_ack` until it is over.
+    """
+
+    slow_start: bool = True
+    """Whether the stack's slow start grows the window below `ssthresh`."""
+
+    measures_rate: bool = False
+    """Whether `rate` is measured, which costs memory for every segment in flight."""
+
+    states: tuple[str, ...] = ()
+    """Attributes that are numbers and worth watching: `state` of `elephan.step.cc.new` shows them."""
+
+    def on_ack(self, ack: _core.Ack) -> None:
+        """An ACK of new data outside fast recovery and, unless `slow_start` is False, outside slow start.
+
+        `ack` has `now`, `acked`, `rtt` (None without a sample), `inflight` (before the ACK), `ce` (of `acked`, what met
+        congestion marks), `app_limited` (the window was not the limit: no growth), `delivered` (since the connection began),
+        `rate` (with `measures_rate`), `min_rtt`, `srtt`.
+        """
+
+    def on_round(self, round: _core.Round) -> None:
+        """A round trip is over: what was in flight when it began is acknowledged. Called where `on_ack` is, after it.
+
+        `round` has the sums and extremes of its ACKs: `now`, `duration`, `acks`, `acked`, `ce`, `samples` of `rtt` (the mean),
+        `rtt_min`, `rtt_max`, `rate` (the largest), `app_limited` (at one ACK at least); and of the last ACK `inflight`,
+        `delivered`, `min_rtt`, `srtt`.
+        """
+
+    def on_delivery(self, ack: _core.Ack) -> None:
+        """Any ACK of new data, in slow start and in fast recovery (`ack.in_recovery`) as well, before `on_ack`: for measuring."""
+
+    def on_sent(self, now: float, bytes: int, inflight: int) -> None:
+        """`bytes` are sent while `inflight` bytes are in flight before them."""
+
+    def on_congestion(self, event: _core.Congestion) -> None:
+        """A congestion event. `event` has `kind` ("loss", "ecn", "rto", "local_drop"), `now`, `lost`, `inflight` (FlightSize).
+
+        What it leaves is the window after recovery. By default the cut of Reno, RFC 5681 equation 4.
+        """
+        self.ssthresh = max(min(self.cwnd, event.inflight) / 2, 2 * self.mss)
+        self.cwnd = self.mss if event.kind == "rto" else self.ssthresh
+
+    def on_undo(self, now: float) -> None:
+        """The last event was spurious. `cwnd` and `ssthresh` are as before it already; restore what else was changed."""
+
+    def on_timer(self, now: float) -> None:
+        """The time set as `timer` has come; it is None again."""

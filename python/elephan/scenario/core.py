@@ -1,0 +1,222 @@
+"""The one seam to the compiled core: how its functions are called, and how a run is watched and stopped.
+
+A run executes in a thread of its own (the core releases the GIL), so that signals reach Python at once. If a signal handler
+raises an exception, `KeyboardInterrupt` or any other, the run is stopped and the exception goes on to the caller.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import threading
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+from elephan.base.errors import ElephanError, InputError, lacks_memory
+from elephan.base.signals import mark
+from elephan.base.stepped import tell_wrong_arguments
+from elephan.scenario.model import plain
+from elephan.scenario.reference import words
+from elephan.scenario.source import Source, json_text
+
+Overrides = Mapping[str, Any]
+Progress = Callable[[float, int], None]  # share of the simulated time done, events so far
+
+
+class _Loading(threading.local):
+    """What this thread is told while it loads congestion controls in Python."""
+
+    file: str = ""  # the file or module being loaded
+    interrupt: BaseException | None = None  # of a signal handler while loading, which the core hands on as one of its own errors
+
+
+loading = _Loading()
+
+
+def not_while_loading() -> None:
+    """Refuses a run asked for by a file that is being loaded: the run, in another thread, would need the file loaded."""
+    if loading.file:
+        raise InputError(f'{loading.file} runs a simulation when it is loaded; put that under `if __name__ == "__main__":`')
+
+
+def core() -> ModuleType:
+    """The compiled module, or one line about how to get it."""
+    try:
+        import elephan._core as module
+    except ImportError as error:
+        if lacks_memory(error):
+            raise MemoryError from None
+        raise ElephanError(f"the compiled core of elephan is missing or broken ({error}); build it with `make`") from None
+    tell_wrong_arguments(module)
+    return module
+
+
+def _translated(error: Exception) -> Exception:
+    """The core's exceptions as ours: a scenario error is the user's input, anything else a failed run."""
+    module = core()
+    if isinstance(error, InputError):
+        return error
+    if isinstance(error, module.ScenarioError):
+        return InputError(str(error))
+    if isinstance(error, module.RunError):
+        return ElephanError(str(error))
+    if isinstance(error, UnicodeEncodeError):
+        return InputError(f"{error.object[error.start : error.end]!r} in what was given is not text: half of a surrogate pair")
+    return error
+
+
+def call_with(name: str, *arguments: Any, **named: Any) -> Any:
+    """Calls a function or class of the core, with its errors as ours."""
+    try:
+        return getattr(core(), name)(*arguments, **named)
+    except Exception as error:
+        interrupt, loading.interrupt = loading.interrupt, None
+        if interrupt is not None:
+            raise interrupt from None
+        translated = _translated(error)
+        if translated is error:
+            raise
+        raise translated from error.__cause__  # what a congestion control in Python raised, or nothing
+
+
+def call(name: str, *arguments: Any) -> Any:
+    """Calls a function of the core without named arguments."""
+    return call_with(name, *arguments)
+
+
+def build(name: str, *arguments: Any, **named: Any) -> Any:
+    """An object of the core from what a user gave: an argument of the wrong type or size is an error of ours."""
+    try:
+        return call_with(name, *arguments, **named)
+    except (TypeError, OverflowError) as error:
+        raise InputError(f"{name}: {str(error).partition(chr(10))[0]}") from None
+
+
+def as_overrides(given: Any) -> dict[str, Any]:
+    """The `set` of a run or a sweep: values by path."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+        raise InputError(f'set is a dict such as {{"switches.sw.memory": "96 KiB"}}, not {given!r}')
+    return {key: plain(value) for key, value in given.items()}
+
+
+def guest_words(law: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+    """How a scenario names a congestion control given as a class or a factory, with keywords for it."""
+    if not callable(law):
+        raise InputError(f"a congestion control is a name, a class or a function that gives an object, not {law!r}")
+    named = words(law)
+    return named | ({"params": named.get("params", {}) | plain(params)} if params else {})
+
+
+def check_values(given: Mapping[str, Any]) -> None:
+    """Refuses what the core has no value for: NaN and infinity, and Python's own objects."""
+    json_text(given)
+
+
+def override_text(overrides: Overrides) -> str:
+    """Overrides as the core takes them: a JSON object, kept in order."""
+    return json_text(overrides)
+
+
+def resolve(source: Source, overrides: Overrides, seed: int | None = None) -> dict[str, Any]:
+    """The resolved scenario as the core describes it."""
+    found = json.loads(_read("resolve", source, override_text(overrides), seed))
+    return dict(found)
+
+
+def variants(source: Source, overrides: Overrides, repetitions: int | None, seed: int | None = None) -> list[dict[str, Any]]:
+    """The runs of a scenario's `[sweep]`: label, overrides, seed and parameters of each. A list in `overrides` is swept."""
+    text = _read("variants", source, override_text(overrides), repetitions, seed)
+    return [dict(one) for one in json.loads(text)]
+
+
+def _read(name: str, source: Source, *more: Any) -> str:
+    """Returns what a function of the core reads of a scenario; Ctrl-C reaches Python at once. A scenario that brings Python along
+    is read in this thread: Ctrl-C ends what its files do when they are loaded, and they find the thread that they expect.
+    """
+    arguments = (source.text, source.name, source.format, *more)
+    if loading.file or threading.current_thread() is not threading.main_thread() or "python" in f"{arguments}":
+        return str(call_with(name, *arguments, agreed=source.agreed))
+    return str(interruptible("elephan-read", lambda stop: call_with(name, *arguments, agreed=source.agreed, cancel=stop.token)))
+
+
+class Stop:
+    """Asks runs to stop; one may be shared by many runs."""
+
+    def __init__(self) -> None:
+        self.token = core().Cancel()
+        self.asked = False
+
+    def ask(self) -> None:
+        self.asked = True
+        self.token.cancel()
+
+
+def execute(
+    source: Source,
+    overrides: Overrides,
+    seed: int | None,
+    folder: str | None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> Any:
+    """One run of the core in this thread; the result is the core's."""
+    token = stop.token if stop else None
+    given = override_text(overrides)
+    return call("run", source.text, source.name, source.format, given, seed, folder, progress, token, source.agreed)
+
+
+def execute_interruptible(
+    source: Source,
+    overrides: Overrides,
+    seed: int | None,
+    folder: str | None,
+    progress: Progress | None = None,
+) -> Any:
+    """One run in a thread of its own; what a signal handler raises stops it, and is raised here once it has stopped."""
+    not_while_loading()
+    return interruptible("elephan-run", lambda stop: execute(source, overrides, seed, folder, progress, stop))
+
+
+def interruptible(name: str, work: Callable[[Stop], Any]) -> Any:
+    """Returns what `work` answers, done in a thread of this name.
+
+    What a signal handler raises, as for Ctrl-C, asks it to stop and is raised here once it has. From the second on Ctrl-C is raised
+    in what the thread does in Python as well: in a congestion control that never returns.
+    """
+    stop, box, done = Stop(), {}, threading.Event()
+
+    def body() -> None:
+        try:
+            box["result"] = work(stop)
+        except BaseException as error:
+            box["error"] = error
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=body, name=name, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:
+        raise ElephanError("no thread can be started: not enough memory, or too many threads") from None
+    interrupt: BaseException | None = None
+    # Not by `thread.join`: interrupted, it may take a thread that still runs for one that has ended.
+    while not done.is_set():
+        try:
+            done.wait(0.05)
+        except BaseException as error:
+            if interrupt is not None:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt))
+            interrupt = interrupt or error
+            mark(interrupt)
+            stop.ask()
+    thread.join()
+    if interrupt is not None:
+        raise interrupt
+    if "error" in box:
+        raise box["error"]
+    if "result" not in box:
+        raise MemoryError  # not even the error could be kept
+    return box["result"]

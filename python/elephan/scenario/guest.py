@@ -1,0 +1,311 @@
+"""Congestion controls in Python: how a class is loaded if the caller agrees (`elephan.scenario.trust`), and checked."""
+
+from __future__ import annotations
+
+import contextlib
+import copy as copies
+import difflib
+import functools
+import hashlib
+import importlib
+import inspect
+import json
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+from elephan.base.errors import InputError, nearest
+from elephan.base.signals import from_outside
+from elephan.scenario import core, trust
+from elephan.scenario.controller import CongestionControl
+from elephan.scenario.model import LawFactory
+from elephan.scenario.reference import HANDED_OVER, NAMED
+from elephan.scenario.siblings import Siblings
+from elephan.scenario.trust import Trust
+
+_HOOKS = ("on_sent", "on_delivery", "on_ack", "on_round", "on_undo", "on_timer")
+_GROWTH = ("on_ack", "on_round", "on_delivery")
+_SWITCHES = ("slow_start", "measures_rate")
+
+_MARK = "__elephan_makes_controllers__"
+
+
+@dataclass
+class _Loaded:
+    """A file that was run, and the files beside it that it imported."""
+
+    module: ModuleType
+    digest: str
+    needs: set[Path] = field(default_factory=set)
+    loading: bool = True
+
+
+_loaded: dict[Path, _Loaded] = {}  # by real path
+_reading = threading.RLock()
+_PATIENCE = 60.0  # seconds for another thread to load a file; one that never ends must not hang all
+
+
+def controller_factory(make: Callable[..., CongestionControl]) -> Callable[..., CongestionControl]:
+    """Marks a function that gives a new controller for each connection, so that a scenario may name it as it may a class.
+
+    @el.controller_factory
+    def gentle(share=0.1):
+        return Gentle(share)
+    """
+    setattr(make, _MARK, True)
+    return make
+
+
+def _may_be_called(found: Any) -> bool:
+    while isinstance(found, functools.partial):
+        found = found.func
+    if inspect.isclass(found):
+        return issubclass(found, CongestionControl)
+    return getattr(found, "__dict__", {}).get(_MARK) is True
+
+
+def find(reference: str, folder: str | None, agreed: Trust) -> LawFactory:
+    """What `module:Class` or `file.py:Class` names, if its code may run."""
+    place, colon, name = reference.rpartition(":")
+    if not colon or not place or not name:
+        raise InputError('write "module:Class" or "path/to/file.py:Class"')
+    if reference in HANDED_OVER:
+        return HANDED_OVER[reference]
+    found: Any = _place(place, name, reference, folder, agreed)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            known = [key for key, value in vars(found).items() if inspect.isclass(value) and issubclass(value, CongestionControl)]
+            known = [key for key in known if key != "CongestionControl"]
+            hint = nearest(part, known, "it has") if known else "; it has no congestion control"
+            raise InputError(f'{place} has no "{name}"{hint}')
+        found = getattr(found, part)
+    if not callable(found):
+        raise InputError(f"{name} is {type(found).__name__}, not a class")
+    if reference not in NAMED and not _may_be_called(found):
+        what = (
+            "not derived from elephan.CongestionControl" if inspect.isclass(found) else "not marked by @elephan.controller_factory"
+        )
+        raise InputError(f"{name} is {what}; nothing else is called")
+    return cast(LawFactory, found)
+
+
+def _place(place: str, name: str, reference: str, folder: str | None, agreed: Trust) -> ModuleType:
+    """The module of a reference, loaded where the caller agrees."""
+    if place.endswith(".py"):
+        return _from_file(trust.find_file(place, reference, folder, agreed), folder, agreed)
+    if agreed.names_module(place):
+        return _from_module(place, name)
+    # What the caller hands over or writes, and has imported before.
+    present = sys.modules.get(place) if reference in NAMED or reference in agreed.words else None
+    if present is not None and (reference in NAMED or hasattr(present, name.partition(".")[0])):
+        return present
+    file = trust.module_file(place, reference, folder, agreed)
+    if file is not None:
+        return _from_file(trust.find_file(file, reference, folder, agreed), folder, agreed, place)
+    if present is not None:
+        return present
+    raise trust.refuse_module(place)
+
+
+@contextlib.contextmanager
+def _loading(name: str) -> Iterator[None]:
+    """While a file or module called `name` is loaded; what it raises, or its leaving Python, is one line."""
+    outer, core.loading.file = core.loading.file, name
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        if from_outside(error):
+            raise
+        raise InputError(told(error, name)) from error
+    finally:
+        core.loading.file = outer
+
+
+def _from_module(name: str, wanted: str) -> ModuleType:
+    # A module that is still being imported is locked to other threads, such as that of a run that it asks for itself.
+    present = sys.modules.get(name)
+    if present is not None and hasattr(present, wanted.partition(".")[0]):
+        return present
+    try:
+        with _loading(name):
+            return importlib.import_module(name)
+    except InputError as error:
+        missing = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
+        if missing is not None and (name == missing or name.startswith(missing + ".")):
+            raise trust.refuse_module(name) from error
+        raise
+
+
+def _from_file(path: Path, folder: str | None, agreed: Trust, shown: str = "") -> ModuleType:
+    """The module of a file, run again when it or what it imports from beside it has changed; errors call it `shown`."""
+    if not _reading.acquire(timeout=_PATIENCE):
+        raise InputError(f"{path.name}: another thread has not loaded it, or a file before it, in {_PATIENCE:g} s")
+    try:
+        real = Path(os.path.realpath(path))
+        root = Path(os.path.realpath(folder or "."))
+        return _current(real, real.parent if root not in real.parents else root, agreed, shown).module
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    finally:
+        _reading.release()
+
+
+def _unchanged(path: Path, seen: set[Path]) -> bool:
+    """Whether a file that was run, and all that it imported from beside it, are as they were."""
+    known = _loaded.get(path)
+    if path in seen or (known is not None and known.loading):
+        return True
+    seen.add(path)
+    if known is None or not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != known.digest:
+        return False
+    return all(_unchanged(one, seen) for one in known.needs)
+
+
+def _current(path: Path, root: Path, agreed: Trust, shown: str = "") -> _Loaded:
+    if not _unchanged(path, set()):
+        return _executed(path, root, agreed, shown or path.name)
+    return _loaded[path]
+
+
+def _executed(path: Path, root: Path, agreed: Trust, shown: str) -> _Loaded:
+    source = path.read_bytes()
+    digest = hashlib.sha256(source).hexdigest()
+    name = f"elephan_guest_{path.stem}_{digest[:12]}"
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    # Known before it is complete, so that a file that names itself is not loaded without end.
+    sys.modules[name] = module
+    loaded = _loaded[path] = _Loaded(module, digest)
+
+    def beside(file: Path) -> ModuleType:
+        real = Path(os.path.realpath(file))
+        if not agreed.names_file(file):
+            trust.check_beside(file, root)
+        with _reading:
+            loaded.needs.add(real)
+            return _current(real, root, agreed).module
+
+    module.__dict__["__builtins__"] = Siblings(path, root, beside).builtins()
+    try:
+        with _loading(shown):
+            exec(compile(source, str(path), "exec"), module.__dict__)
+    except BaseException:
+        sys.modules.pop(name, None)
+        _loaded.pop(path, None)
+        raise
+    loaded.loading = False
+    return loaded
+
+
+def told(error: BaseException, file: str = "") -> str:
+    """An exception as one line with the place where it was raised, or that called what raised it in elephan."""
+    if isinstance(error, SyntaxError):
+        return f"{Path(error.filename or file).name}:{error.lineno}: {type(error).__name__}: {error.msg}"
+    own = Path(__file__).parents[1]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if own not in Path(frame.filename).parents]
+    text = " ".join(str(error).split())
+    name = "" if isinstance(error, InputError) else type(error).__name__
+    line = ": ".join(part for part in (name, text) if part)
+    return f"{line} ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else line
+
+
+def _made(make: LawFactory, name: str, params: Mapping[str, Any]) -> CongestionControl:
+    """An object for a try, or one line about why there is none."""
+    try:
+        known: Mapping[str, inspect.Parameter] = inspect.signature(make).parameters
+    except (TypeError, ValueError):
+        known = {}
+    open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    for key in params:
+        if known and not open_ended and key not in known:
+            raise InputError(f'{name} has no parameter "{key}"{nearest(key, list(known), "it has")}')
+    try:
+        made = make(**params)
+    except (Exception, SystemExit) as error:
+        if from_outside(error):
+            raise
+        raise InputError(f"{name} cannot be made: {told(error)}") from error
+    if not isinstance(made, CongestionControl):
+        raise InputError(f"{name} gives {type(made).__name__}, which is not an elephan.CongestionControl")
+    if not inspect.isclass(make) and make(**params) is made:
+        raise InputError(f"{name} gives the same object twice; each connection needs its own")
+    return made
+
+
+def load(
+    reference: str, params: str, folder: str | None, agreed: Trust | None, own: bool
+) -> tuple[LawFactory, str, list[str], bool, bool, list[str]]:
+    """What the core asks of a class: factory, name, hooks that it has, `slow_start`, `measures_rate`, `states`.
+
+    `folder`: of the scenario, None of a text. `agreed`: what the caller lets run. `own`: the reference is the caller's own word.
+    """
+    agreed = agreed or trust.NOBODY
+    if own:
+        agreed = replace(agreed, words=agreed.words | {reference})
+    try:
+        return _load(reference, json.loads(params), folder, agreed)
+    except BaseException as error:
+        if from_outside(error):
+            core.loading.interrupt = error
+        raise
+
+
+def _load(
+    reference: str, values: Mapping[str, Any], folder: str | None, agreed: Trust
+) -> tuple[LawFactory, str, list[str], bool, bool, list[str]]:
+    target = find(reference, folder, agreed)
+    made = _made(target, getattr(target, "__name__", type(target).__name__), values)
+    law, name = type(made), type(made).__name__
+    hooks = [hook for hook in _HOOKS if getattr(law, hook) is not getattr(CongestionControl, hook)]
+    if not any(hook in hooks for hook in _GROWTH):
+        raise InputError(f"{name} has none of on_ack, on_round and on_delivery: its window would never grow")
+    _refuse_misspelled(law)
+    for switch in _SWITCHES:
+        if not isinstance(value := getattr(law, switch), bool):
+            raise InputError(f"{name}.{switch} is True or False, not {value!r}")
+    for state in law.states:
+        value = getattr(made, state, None)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InputError(f'{name} names the state "{state}", which is {value!r} after __init__ and not a number')
+    make = functools.partial(target, **values)
+    return make, name, hooks, law.slow_start, law.measures_rate, list(law.states)
+
+
+def _refuse_misspelled(law: type[CongestionControl]) -> None:
+    """A method that nobody calls, or a switch that nobody reads, is a law that does something else than its author means."""
+    for given in sorted({name for base in law.__mro__ for name in vars(base) if not hasattr(CongestionControl, name)}):
+        hint = ""
+        if given.startswith("on_") and callable(getattr(law, given)):
+            hint = nearest(given, [*_HOOKS, "on_congestion"], "there are")
+        elif close := difflib.get_close_matches(given, _SWITCHES, n=1, cutoff=0.85):
+            hint = f'; did you mean "{close[0]}"?'
+        if hint:
+            raise InputError(f'{law.__name__} defines "{given}", which nothing asks for{hint}')
+
+
+def describe(given: LawFactory) -> dict[str, Any]:
+    """As `elephan.step.cc.describe` has it: the first line of the class, its constructor's keywords, its states."""
+    if not callable(given):
+        raise InputError(f"a congestion control is a name or a class, not {given!r}")
+    parameters = [
+        {"name": name, "default": None if p.default is p.empty else p.default, "doc": "", "source": ""}
+        for name, p in inspect.signature(given).parameters.items()
+        if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    ]
+    summary = (inspect.getdoc(given) or "").partition("\n")[0]
+    states = [{"name": name, "unit": "", "doc": ""} for name in getattr(given, "states", ())]
+    name = getattr(given, "__name__", type(given).__name__)
+    return {"name": name, "summary": summary, "presets": [], "parameters": parameters, "states": states}
+
+
+def copy(law: CongestionControl) -> CongestionControl:
+    """Another object in the same state, but for what the core keeps."""
+    other = type(law).__new__(type(law))
+    other.__dict__.update(copies.deepcopy(law.__dict__))
+    return other

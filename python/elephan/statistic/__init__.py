@@ -1,0 +1,1 @@
+"""Statistics of one run by name, with units, bounds and titles."""

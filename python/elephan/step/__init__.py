@@ -1,0 +1,1 @@
+"""Parts of elephan without a network, stepped by hand."""

@@ -1,0 +1,31 @@
+"""The retransmission timeout without a network (RFC 6298 and its variants).
+
+    e = el.rtt.Estimator(); e.sample(now, rtt); e.backoff(); e.srtt, e.rttvar, e.rto
+
+Times are seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from elephan.base.errors import InputError, nearest
+from elephan.scenario import core
+
+__all__ = ["Estimator"]
+
+
+def __dir__() -> list[str]:
+    """What tab completion offers, without what is imported."""
+    return __all__
+
+
+_OPTIONS = ("stack", "rto_rule", "rto_initial", "rto_min", "rto_max", "clock_granularity")
+
+
+def Estimator(**options: Any) -> Any:
+    """A new estimator; `options` such as `rto_min`, `rto_initial`, `rto_rule` as in a stack."""
+    for name in options:
+        if name not in _OPTIONS:
+            raise InputError(f'Estimator has no option "{name}"{nearest(name, list(_OPTIONS))}')
+    return core.build("RttEstimator", **options)

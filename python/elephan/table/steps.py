@@ -1,0 +1,158 @@
+"""Where a run's path goes from a fast link to a slower one with limited memory before it: what the forbidden area is about."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan.base.quantity import bits_per_second, seconds, size_bytes
+from elephan.table.rows import column, texts
+
+if TYPE_CHECKING:
+    from elephan.result.run import Run
+
+
+@dataclass(frozen=True)
+class Step:
+    """A fast link and the slower one after it. `rtt_s`: twice the propagation of the whole path."""
+
+    port: str
+    fast_bps: float
+    slow_bps: float
+    memory_bytes: float
+    rtt_s: float
+
+
+def names_node(pattern: str, name: str) -> bool:
+    """Whether a node is one of those that a link's entry names: itself, its group, or some of it as in `client[0-3]`."""
+    group, _, place = name.partition("[")
+    if pattern in (name, group):
+        return True
+    named, _, places = pattern.partition("[")
+    low, _, high = places.rstrip("]").partition("-")
+    return named == group and bool(low and place) and int(low) <= int(place.rstrip("]")) <= int(high or low)
+
+
+def link_of(run: Run, node: str, peer: str) -> tuple[dict[str, Any], str]:
+    """The `[[links]]` entry of a port, and the key of its direction: of the two ports of a link the first is its forward one.
+
+    Nothing where the table lacks one of both.
+    """
+    ports = list(zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True))
+    if not {(node, peer), (peer, node)} <= set(ports):
+        return {}, ""
+    forward = ports.index((node, peer)) < ports.index((peer, node))
+    first, second = (node, peer) if forward else (peer, node)
+    for entry in run.resolved.get("links", []):
+        a, b = entry["between"]
+        if names_node(a, first) and names_node(b, second):
+            return entry, "forward" if forward else "backward"
+    return {}, ""
+
+
+def _value(entry: dict[str, Any], direction: str, key: str) -> Any:
+    return entry.get(direction, {}).get(key, entry.get(key))
+
+
+def path_ports(run: Run, source: str, destination: str) -> list[tuple[str, str]]:
+    """The ports of a shortest way, as (node, peer); empty if there is none."""
+    return next(paths(run, [(source, destination)]))
+
+
+def paths(run: Run, ends: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    """`path_ports` between each two of many."""
+    after: dict[str, list[str]] = {}
+    for node, peer in zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True):
+        after.setdefault(node, []).append(peer)
+    return (_path(after, *pair) for pair in ends)
+
+
+def _path(after: dict[str, list[str]], source: str, destination: str) -> list[tuple[str, str]]:
+    if source == destination:
+        return []
+    came_from, front = {source: ""}, [source]
+    neighbours = set(after.get(destination, ()))  # links go both ways: who of them is reached has the last link
+    while front and destination not in came_from:
+        if last := next((node for node in front if node in neighbours), None):
+            came_from[destination] = last
+            break
+        reached = [(peer, node) for node in front for peer in after.get(node, [])]
+        front = [peer for peer, node in reached if came_from.setdefault(peer, node) == node]
+    if destination not in came_from:
+        return []
+    nodes = [destination]
+    while nodes[-1] != source:
+        nodes.append(came_from[nodes[-1]])
+    return list(itertools.pairwise(reversed(nodes)))
+
+
+def shortest_ports(run: Run, source: str, destination: str) -> set[tuple[str, str]]:
+    """The ports of all shortest ways, as (node, peer)."""
+    ports = list(zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True))
+    after: dict[str, list[str]] = {}
+    for node, peer in ports:
+        after.setdefault(node, []).append(peer)
+
+    def hops(origin: str) -> dict[str, int]:
+        found, front = {origin: 0}, [origin]
+        for node in front:
+            new = [peer for peer in after.get(node, []) if peer not in found]
+            found |= dict.fromkeys(new, found[node] + 1)
+            front += new
+        return found
+
+    away, left = hops(source), hops(destination)  # links go both ways
+    return {(a, b) for a, b in ports if a in away and b in left and away[a] + 1 + left[b] == away.get(destination)}
+
+
+def _memory(run: Run, node: str, entry: dict[str, Any], direction: str) -> float | None:
+    """The limit in bytes of the queue before a link, or of its switch's memory where that is smaller; None if there is neither."""
+    queue = _value(entry, direction, "queue") or {}
+    limits = [size_bytes(text) for text in (str(queue.get("limit", "")),) if text.endswith("B")]
+    switch = run.resolved.get("switches", {}).get(node.partition("[")[0], {})
+    limits += [size_bytes(str(switch["memory"]))] if "memory" in switch else []
+    return min(limits) if limits else None
+
+
+def find_step(run: Run) -> Step | None:
+    """The first such step on the path of a run's first flow; None if it has none, or if the memory is not given in bytes."""
+    if not run.flows.num_rows:
+        return None
+    path = path_ports(run, texts(run.flows, "source")[0], texts(run.flows, "destination")[0])
+    rates = dict(zip(texts(run.ports, "name"), column(run.ports, "rate_bps"), strict=True))
+    delay, found = 0.0, None
+    for (before, node), (_, peer) in itertools.pairwise(path):
+        fast, slow = float(rates[f"{before}->{node}"]), float(rates[f"{node}->{peer}"])
+        entry, direction = link_of(run, node, peer)
+        memory = _memory(run, node, entry, direction) if slow < fast else None
+        if found is None and memory is not None:
+            found = (f"{node}->{peer}", fast, slow, memory)
+    for node, peer in path:
+        entry, direction = link_of(run, node, peer)
+        delay += seconds(_value(entry, direction, "delay") or 0)
+    return Step(*found, rtt_s=2 * delay) if found else None
+
+
+def slowest_ports(run: Run, source: str, destination: str) -> tuple[list[tuple[str, str]], float, str]:
+    """Those of `path_ports` that are as slow as the slowest, its rate in bit/s and its framing; none if there is no way."""
+    path = path_ports(run, source, destination)
+    ends = zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True)
+    rates = dict(zip(ends, column(run.ports, "rate_bps"), strict=True))
+    if not path:
+        return [], 0.0, ""
+    least = min(path, key=lambda port: rates[port])
+    return [port for port in path if rates[port] == rates[least]], float(rates[least]), str(link_of(run, *least)[0]["framing"])
+
+
+def line_rate(run: Run, source: str) -> tuple[float, str]:
+    """Rate in bit/s and framing of the link of a host (of the fastest, if it has several)."""
+    best, framing = 0.0, "ethernet"
+    for node, peer in zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True):
+        if node == source:
+            entry, direction = link_of(run, node, peer)
+            rate = bits_per_second(_value(entry, direction, "rate"))
+            if rate > best:
+                best, framing = rate, str(entry["framing"])
+    return best, framing
