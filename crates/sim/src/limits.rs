@@ -25,13 +25,6 @@ pub fn stopped(net: &mut Net, flows: &[Option<Flow>], socket: &Socket, id: u32) 
 }
 
 impl World<'_> {
-    /// A notification of congestion has reached its host.
-    #[cold]
-    pub fn notified(&mut self, now: Time, packet: u32) {
-        self.net.take_notification(now, packet);
-        self.resume_senders(now);
-    }
-
     /// Rows of all limiters.
     pub fn sample_limiters(&mut self, now: Time) {
         let Some(management) = &self.net.management else { return };

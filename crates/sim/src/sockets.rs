@@ -24,8 +24,7 @@ impl World<'_> {
         let (dest, number) = (p.dest, p.flow);
         if p.traits & (traits::UDP | traits::NOTIFICATION | traits::ROCE) != 0 {
             if p.traits & traits::NOTIFICATION != 0 {
-                self.notified(now, packet);
-                return;
+                return self.net.take_notification(now, packet);
             }
             if p.traits & traits::ROCE != 0 {
                 return self.deliver_roce(now, packet);

@@ -158,7 +158,11 @@ impl<'a> World<'a> {
         let bound = Event::bound(end);
         let mut now = Time::ZERO;
         let looks = if self.guests { BETWEEN_LOOKS_AT_GUESTS } else { BETWEEN_LOOKS };
-        let some = if self.net.has_lanes { World::some_events::<true> } else { World::some_events::<false> };
+        let some = match (self.net.has_lanes, self.net.management.is_some()) {
+            (_, true) => World::some_events::<false, true>,
+            (true, false) => World::some_events::<true, false>,
+            (false, false) => World::some_events::<false, false>,
+        };
         loop {
             let since = now;
             let more;
@@ -178,8 +182,14 @@ impl<'a> World<'a> {
     }
 
     /// The next `most` events, as far as they come before `bound`; answers whether there may be more. `now` is then the time of the
-    /// last. Lanes are looked at if there are any.
-    fn some_events<const HAS_LANES: bool>(&mut self, mut now: Time, bound: Event, most: u64) -> (Time, bool) {
+    /// last. Lanes are looked at if there are any; under congestion management there are none. There an arrival may drain a limiter, as
+    /// any other event may.
+    fn some_events<const HAS_LANES: bool, const IS_MANAGED: bool>(
+        &mut self,
+        mut now: Time,
+        bound: Event,
+        most: u64,
+    ) -> (Time, bool) {
         for _ in 0..most {
             let (lane, first) = if HAS_LANES { self.net.lanes.first() } else { (0, bound) };
             let Some(event) = self.net.events.pop_before(first.min(bound)) else {
@@ -193,7 +203,7 @@ impl<'a> World<'a> {
             now = event.time();
             self.events_done += 1;
             // Most events are arrivals.
-            if event.is(Class::Arrival) {
+            if !IS_MANAGED && event.is(Class::Arrival) {
                 self.arrival_of_frame(now, event.id());
             } else {
                 self.handle(event);
@@ -270,7 +280,7 @@ impl<'a> World<'a> {
             Class::Application if id & CLOCKS != 0 => self.strike(now, id & !CLOCKS),
             Class::Application if id & COPIES != 0 => self.disk_is_done(now, id & !COPIES),
             Class::Application => self.application(now, id),
-            Class::End => self.net.end_of_transmission(now, id),
+            Class::End => return self.end_of_transmission(now, id),
             Class::Start => self.net.wake(now, id),
             Class::Control => {
                 self.net.control(now, id);
@@ -287,6 +297,16 @@ impl<'a> World<'a> {
         if self.net.has_drained() {
             self.resume_senders(now);
         }
+    }
+
+    /// The transmission on `link` is over. Senders whose limiter the next frame drains go on before other ends of this instant.
+    #[inline]
+    fn end_of_transmission(&mut self, now: Time, link: u32) {
+        self.net.end_of_transmission(now, link);
+        if self.net.has_drained() {
+            self.resume_senders(now);
+        }
+        self.net.end_is_over();
     }
 
     pub fn packet_hops(&self) -> u64 {

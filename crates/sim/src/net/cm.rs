@@ -281,6 +281,7 @@ impl Net {
     }
 
     /// A notification has reached its host.
+    #[cold]
     pub fn take_notification(&mut self, now: Time, packet: u32) {
         let (link, notice) = (self.packets[packet].dest, *self.packets.notice(packet));
         self.packets.free(packet);

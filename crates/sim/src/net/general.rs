@@ -170,7 +170,7 @@ impl Net {
         self.discarded = discarded;
     }
 
-    /// The transmission on `link` is over.
+    /// The transmission on `link` is over. [`Net::end_is_over`] must follow.
     pub fn end_of_transmission(&mut self, now: Time, link: u32) {
         self.ending = link;
         let l = &mut self.links[link as usize];
@@ -186,6 +186,11 @@ impl Net {
         if matches!(&l.general, Some(g) if g.sending == Sending::Nothing) {
             l.tx.idle();
         }
+    }
+
+    /// All that the end of a transmission brings about has happened: other ends of this instant come later.
+    #[inline]
+    pub fn end_is_over(&mut self) {
         self.ending = NONE;
     }
 
