@@ -1,6 +1,7 @@
 """The command `elephan packetdrill` and `el.packetdrill`: verdicts, exit status, tables. The scripts run in the crate."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import elephan as el
@@ -145,3 +146,17 @@ def test_records_more_abort_and_local_drop():
 def test_what_is_no_list_of_scripts(paths: Any) -> None:
     with pytest.raises(InputError, match="is no "):
         list(el.packetdrill.run(paths))
+
+
+def test_a_script_without_a_line_cannot_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for text in ("", "// only a remark\n", "--tolerance_usecs=10000\n"):
+        (tmp_path / "empty.pkt").write_text(text)
+        report = el.packetdrill.run_file(tmp_path / "empty.pkt")
+        assert (report.verdict, report.missing) == ("cannot-run", ["no line"])
+    assert cli.status_of(["packetdrill", str(tmp_path / "empty.pkt")]) == 1
+    assert "line 1: no line\n" in capsys.readouterr().out
+
+
+def test_an_assertion_on_constants_says_what_it_got() -> None:
+    report = el.packetdrill.run_text("0 %{ assert 1 == 2 }%\n")
+    assert (report.verdict, report.expected, report.got) == ("differs", "1 == 2", "False")

@@ -131,6 +131,8 @@ def test_what_the_caller_names_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (3, "python_from is a name or a list of names"),
         ([3], "python_from: a module's name or a path, not 3"),
         ("no/such.py", "python_from: no/such.py: no such file"),
+        ("nowhere", "python_from: nowhere: no such module"),
+        (["json.nowhere"], "python_from: json.nowhere: no such module"),
         ("", "python_from: : no such file"),
         (["a\0b/c.py"], "NUL"),
         (b"lab", "python_from is"),

@@ -58,6 +58,9 @@ pub struct Report {
     pub trace: Vec<String>,
 }
 
+/// What is missing where a script has nothing to run.
+pub const NO_LINE: &str = "no line";
+
 impl Report {
     fn of(verdict: Verdict) -> Report {
         Report { verdict, seconds: 0.0, printed: String::new(), trace: Vec::new() }
@@ -89,6 +92,9 @@ pub fn run_script(script: &script::Script, folder: Option<&Path>, settings: &Set
         let line = *line;
         let missing = missing.into_iter().map(|(_, what)| what).collect();
         return Some(Report::of(Verdict::CannotRun { line, missing }));
+    }
+    if script.events.is_empty() {
+        return Some(Report::of(Verdict::CannotRun { line: 1, missing: vec![NO_LINE.to_owned()] }));
     }
     setup.apply(&mut stack);
     let mut runner = Runner::new(stack, setup, folder, settings.trace);

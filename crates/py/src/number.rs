@@ -2,6 +2,7 @@
 
 use elephan_units::{Span, Time};
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 
 use crate::errors::ScenarioError;
 
@@ -67,7 +68,15 @@ pub fn real(name: &str, value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
 
 /// A whole number from whatever was given.
 pub fn whole(name: &str, value: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
-    value.extract().ok().filter(|&number: &u64| number <= most).ok_or_else(|| {
+    whole_up_to(value, most).ok_or_else(|| {
         ScenarioError::new_err(format!("{name} is a whole number from 0 to {most}, not {}", shown(value)))
     })
+}
+
+/// A whole number up to `most`; `None` for anything else. Python's True is an int and no number here.
+pub fn whole_up_to(value: &Bound<'_, PyAny>, most: u64) -> Option<u64> {
+    if value.is_instance_of::<PyBool>() {
+        return None;
+    }
+    value.extract().ok().filter(|&number: &u64| number <= most)
 }

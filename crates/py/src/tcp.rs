@@ -78,10 +78,16 @@ impl TcpEndpoint {
     }
 
     /// Active open. `fast_open`: with what has been written so far in the SYN, if there is a `cookie`; without one it is asked for.
-    #[pyo3(signature = (now, fast_open=false, cookie=None, mss=0.0))]
-    fn connect(&mut self, now: f64, fast_open: bool, cookie: Option<&Bound<'_, PyAny>>, mss: f64) -> PyResult<()> {
+    #[pyo3(signature = (now, fast_open=false, cookie=None, mss=None))]
+    fn connect(
+        &mut self,
+        now: f64,
+        fast_open: bool,
+        cookie: Option<&Bound<'_, PyAny>>,
+        mss: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
         let cookie = cookie.map(self::cookie).transpose()?;
-        let mss = number::bytes("mss", mss)?.min(u64::from(u16::MAX)) as u16;
+        let mss = mss.map_or(Ok(0), |mss| number::whole("mss", mss, u64::from(u16::MAX)))? as u16;
         if !fast_open && cookie.is_some() {
             return Err(ScenarioError::new_err("a cookie is for fast_open=True"));
         }
@@ -346,10 +352,7 @@ fn nearest(py: Python<'_>, name: &str, known: &[&str]) -> PyResult<String> {
 }
 
 fn whole(key: &str, value: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
-    match value.extract::<u64>() {
-        Ok(number) if number <= most => Ok(number),
-        _ => Err(wrong(key, &format!("a whole number from 0 to {most}"), value)),
-    }
+    number::whole_up_to(value, most).ok_or_else(|| wrong(key, &format!("a whole number from 0 to {most}"), value))
 }
 
 fn word(key: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _COLOURS = {"pass": "32", "differs": "31", "cannot-run": "33", "invalid": "35"}
 
 
+NO_LINE = "no line"  # what is missing in a script with nothing to run
+
+
 def _painted(text: str, verdict: str) -> str:
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
@@ -33,7 +36,8 @@ def _show(report: Report) -> None:
         print(f"    expected  {shown(report.expected or '')}")
         print(f"    got       {shown(report.got or '')}")
     elif report.verdict == "cannot-run":
-        print(f"    line {report.line}: elephan does not have {shown(', '.join(report.missing))}")
+        does_not_have = "" if report.missing == [NO_LINE] else "elephan does not have "
+        print(f"    line {report.line}: {does_not_have}{shown(', '.join(report.missing))}")
     elif report.verdict == "invalid":
         print(f"    line {report.line}: {shown(report.message or '')}")
 

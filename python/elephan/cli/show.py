@@ -88,7 +88,7 @@ def _report_line(console: Console, folder: Path) -> None:
 def _warnings(console: Console, lines: Sequence[str]) -> None:
     """What a reader must know before he uses an answer, apart from it."""
     for line in lines:
-        console.print(Text.assemble(("warning: ", "bold yellow"), (shown(line), "yellow")), soft_wrap=True)
+        console.print(Text.assemble(("warning: ", "bold yellow"), (shown(line), "yellow")), soft_wrap=not console.is_terminal)
 
 
 def run(done: Run, folder: Path, scenario: str, ignored_sweep: bool) -> None:
@@ -262,7 +262,7 @@ def trace(done: Trace, folder: Path) -> None:
     console = _console()
     console.print(_beside(f"{done.name}  ", f"({done.summary['format']})"), style="bold")
     for line in answer(done):
-        console.print(line, soft_wrap=True)
+        console.print(line, soft_wrap=not console.is_terminal)
     _warnings(console, done.notes)
     grid = _grid("connection", "number", "delivered", "goodput", "again", "least RTT", "p99 RTT", "burst")
     for row in done.ranked[:_CONNECTIONS_MAX]:

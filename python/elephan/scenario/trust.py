@@ -7,6 +7,7 @@ by writing the file into `set`, `-s` or a list of congestion controls, or by han
 
 from __future__ import annotations
 
+import importlib.machinery
 import importlib.util
 import os
 import stat
@@ -46,6 +47,24 @@ class Trust:
 NOBODY = Trust()
 
 
+def _may_exist(name: str) -> bool:
+    """Whether a module of this name can be found, as far as that is known without importing the packages that it is in."""
+    if name in sys.modules:
+        return True
+    top, *inner = name.split(".")
+    try:
+        found = sys.modules[top].__spec__ if top in sys.modules else importlib.util.find_spec(top)
+    except (ImportError, ValueError, AttributeError):
+        return False
+    known = top
+    for part in inner:
+        if found is None or found.submodule_search_locations is None:
+            break
+        known = f"{known}.{part}"
+        found = importlib.machinery.PathFinder.find_spec(known, list(found.submodule_search_locations))
+    return found is not None or (top in sys.modules and known == top)
+
+
 def _one(given: Any) -> tuple[str, str]:
     """What an entry of `python_from` is: "modules", "places" or "nothing", and its name or real path."""
     if isinstance(given, ModuleType):
@@ -53,7 +72,12 @@ def _one(given: Any) -> tuple[str, str]:
     if isinstance(given, str) and given == NOTHING:
         return NOTHING, ""
     if isinstance(given, str) and all(part.isidentifier() for part in given.partition(":")[0].split(".")) and given[-3:] != ".py":
-        return "modules", given.partition(":")[0]
+        name = given.partition(":")[0]
+        if not _may_exist(name):
+            raise InputError(
+                f"python_from: {given}: no such module; a file is written with .py, a folder with a slash, such as ./lab"
+            )
+        return "modules", name
     if not isinstance(given, str | os.PathLike):
         raise InputError(f"python_from: a module's name or a path, not {given!r}")
     path = as_path(given, "python_from")

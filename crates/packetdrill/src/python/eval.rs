@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Why code stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// An assertion does not hold: its text, the value of its message or of the names in it.
+    /// An assertion does not hold: its text, and the value of its message, of the names in it or, without names, of itself.
     Assertion { line: u32, text: String, message: String },
     /// Python would raise this error.
     Raised { line: u32, message: String },
@@ -48,12 +48,13 @@ impl Scope {
                     self.value(value, printed).map_err(failed)?;
                 }
                 Statement::Assert { test, text, message } => {
-                    if self.value(test, printed).map_err(failed)?.truth() {
+                    let found = self.value(test, printed).map_err(failed)?;
+                    if found.truth() {
                         continue;
                     }
                     let message = match message {
                         Some(message) => self.value(message, printed).map_err(failed)?.shown(),
-                        None => self.names_in(test),
+                        None => Some(self.names_in(test)).filter(|names| !names.is_empty()).unwrap_or(found.shown()),
                     };
                     return Err(Failure::Assertion { line, text: text.clone(), message });
                 }
@@ -436,6 +437,8 @@ mod tests {
         assert_eq!(result, Err(Failure::Assertion { line: 1, text, message }));
         let (result, _) = run("assert tcpi_snd_cwnd < 9");
         assert!(matches!(result, Err(Failure::Assertion { message, .. }) if message == "tcpi_snd_cwnd = 10"));
+        let (result, _) = run("assert 1 == 2");
+        assert!(matches!(result, Err(Failure::Assertion { message, .. }) if message == "False"));
         assert!(matches!(run("assert tcpi_nonsense == 0").0, Err(Failure::Raised { .. })));
         assert!(matches!(run("1 / 0").0, Err(Failure::Raised { .. })));
         for code in
