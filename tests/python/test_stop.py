@@ -201,3 +201,26 @@ def test_a_flow_cut_off_at_what_has_arrived_is_complete() -> None:
     flow = run.flows.to_pylist()[0]
     assert flow["delivered_bytes"] == flow["size_bytes"] == 14_480
     assert flow["completed"]
+
+
+def test_a_roce_flow_cut_off_at_what_has_arrived_is_complete() -> None:
+    """355 bytes wait behind a pace of 1 kb/s when the stop comes, 1000 have arrived (found by the fuzz)."""
+    run = el.run(
+        """
+        template = { kind = "dumbbell", pairs = 3, rate = "2 Mbps", delay = "1 us" }
+        duration = "10 ms"
+        [hosts.receiver]
+        transmit = { pacing = "1 kbps" }
+        [[traffic]]
+        from = "receiver"
+        to = "sender[2]"
+        connections = 2
+        stop = "6 ms"
+        kind = "bulk"
+        size = "1355 B"
+        transport = "roce"
+        """
+    )
+    for flow in run.flows.to_pylist():
+        assert flow["completed"] == (flow["delivered_bytes"] == flow["size_bytes"])
+    assert any(flow["completed"] for flow in run.flows.to_pylist())

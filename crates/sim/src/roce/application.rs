@@ -114,6 +114,8 @@ impl World<'_> {
         }
         pair.ended = true;
         self.roce_go_on(now, place);
-        self.roce_finish(now, place);
+        // What is cut off may have been all that was missing, at either end.
+        self.roce_received(now, place);
+        self.roce_acknowledged(now, place);
     }
 }
