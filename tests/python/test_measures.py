@@ -15,7 +15,12 @@ from elephan.report.words.answer import answer
 from elephan.report.words.view import View
 from elephan.report.words.warnings import warnings
 from elephan.result.run import Run
-from elephan.statistic import measures, titles
+from elephan.statistic import bounds, measures, titles
+from elephan.statistic.measure import Scope
+from elephan.statistic.measure import measure as declare
+from elephan.statistic.needs import A_LOGGER
+from elephan.statistic.observed import port_column
+from elephan.table.rows import windows
 
 
 def make(tables: dict[str, pa.Table], duration: str = "10 ms", warmup: str = "2 ms") -> Run:
@@ -48,7 +53,7 @@ def samples(every_ns: int, rates: list[list[int]]) -> pa.Table:
 def test_windows_count_bytes_after_the_warmup() -> None:
     # 10 intervals of 1 ms: flow 0 gets 1000 B in each, flow 1 only in the odd ones
     run = make({"flow_samples": samples(1_000_000, [[1000, 1000 * (i % 2)] for i in range(10)])})
-    starts, shares, flows = measures.windows(run, 1_000_000)
+    starts, shares, flows = windows(run, 1_000_000)
     assert starts.tolist() == [2e6, 3e6, 4e6, 5e6, 6e6, 7e6, 8e6, 9e6]
     assert flows == [0, 1]
     assert shares[:, 0].tolist() == [1000] * 8
@@ -105,7 +110,7 @@ def test_windows_count_what_came_after_the_last_sample_of_a_flow() -> None:
 
 def test_samples_coarser_than_the_window_give_nothing() -> None:
     run = make({"flow_samples": samples(5_000_000, [[1, 1], [1, 1]])})
-    assert measures.windows(run, 1_000_000)[0].size == 0
+    assert windows(run, 1_000_000)[0].size == 0
     with pytest.raises(InputError, match=r"no jain_1ms\.mean: it is of samples"):
         measures.statistic(run, "jain_1ms.mean")
     assert "jain_1ms.mean" not in measures.statistics(run, ("jain_1ms.mean",))
@@ -663,3 +668,20 @@ def test_a_drop_has_its_sequence_number_and_a_lost_tail_is_a_stall(lost: int) ->
     assert (values[0] - first) % 2**32 == (lost - 1) * 1448
     stall = measures.statistic(run, "stall_ns.max")
     assert (1e9 <= stall < 1.1e9) if lost == 20 else stall < 0.1e9
+
+
+def test_a_statistic_is_one_declaration() -> None:
+    """What a file of `elephan.statistic.declared` says is all that titles, bounds and the reasons for a missing value need."""
+    drops = port_column("drops")
+    declare("dropped_here", "%", "drops of each port: a share", drops, scope=Scope.PORTS, whole=True, noun="share")
+    declare("of_logs", "1", "lines of each logger", drops, needs=(A_LOGGER,))
+    try:
+        assert titles.title("dropped_here.p99") == "99th percentile of the share"
+        assert (bounds.top_of("dropped_here.max"), measures.unit_of("dropped_here.max")) == (1.0, "%")
+        assert measures.absent("of_logs.sum", {"traffic": []}) == "no host of the scenario has a logger (cpu.logger)"
+        with pytest.raises(InputError, match="dropped_here is about ports, not about flows"):
+            measures.parse("dropped_here[to c].max")
+        with pytest.raises(InputError, match="of the whole run"):
+            measures.parse("dropped_here[at a->b, during 1-2 s].max")
+    finally:
+        del measures.MEASURES["dropped_here"], measures.MEASURES["of_logs"]

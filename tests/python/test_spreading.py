@@ -13,6 +13,7 @@ from elephan.report.words.answer import answer
 from elephan.report.words.spreading_table import victim_table
 from elephan.report.words.view import View
 from elephan.statistic import measures
+from elephan.table.rows import windows
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +111,7 @@ def test_charts_name_flows_and_show_udp(run: el.Run) -> None:
     assert measures.statistic(run, "cwnd_bytes.count") == run.flow_samples.column("cwnd_bytes").null_count // 5
     # Shares are those of flows that answer to congestion, which is one here; goodput is that of all.
     assert measures.statistic(run, "goodput_1ms_bps.max") > 13e9
-    assert measures.windows(run, 1_000_000)[2] == [3]
+    assert windows(run, 1_000_000)[2] == [3]
 
 
 def test_the_answer_tells_what_each_change_did() -> None:

@@ -22,10 +22,7 @@ def top_of(name: str) -> float:
 def low_of(name: str, flows: int) -> float:
     """The smallest value of a statistic of at most so many flows (0: nobody knows): 1/n of Jain's index, else 0."""
     measure, take = parse(name)
-    what = measure.name.partition("[")[0]
-    index = (
-        take not in _BEYOND | _SPREADS if what.startswith("jain_") else take == "jain" and what in ("goodput_bps", "delivered_bps")
-    )
+    index = take not in _BEYOND | _SPREADS if measure.index else take == "jain" and measure.base in ("goodput_bps", "delivered_bps")
     return 1 / flows if index and flows else 0.0
 
 

@@ -1,0 +1,35 @@
+"""Statistics of messages and of rounds of incast."""
+
+from __future__ import annotations
+
+from elephan.statistic.measure import measure
+from elephan.statistic.needs import INCAST, MESSAGES, RECORDED_MESSAGES
+from elephan.statistic.observed import latency, round_time
+
+measure(
+    "latency_ns",
+    "ns",
+    "latency of each message, from entry into TCP to its last byte out, transfers left out",
+    latency,
+    noun="message latency",
+    usual={"p50": 80, "p99": 90, "max": 100},
+    titles={"p50": "median latency of messages", "p99": "99th percentile of message latency", "max": "longest message latency"},
+    needs=(
+        MESSAGES,
+        RECORDED_MESSAGES,
+    ),
+)
+measure(
+    "round_time",
+    "ns",
+    "time of each round of incast, until its last answer is in",
+    round_time,
+    whole=True,
+    warmup=False,
+    usual={"mean": 110, "p99": 120},
+    titles={"mean": "mean time of a round", "p99": "99th percentile of the time of rounds"},
+    needs=(
+        INCAST,
+        RECORDED_MESSAGES,
+    ),
+)
