@@ -93,7 +93,8 @@ impl Endpoint {
     /// A train begins if the law wants one and nothing is to be sent again first.
     fn begin_train(&mut self, now: Time) {
         let waits = self.tx.trains.as_ref().is_some_and(|trains| trains.at == Time::NEVER);
-        if !waits || self.tx.board.lost_bytes() > 0 {
+        // One whose first packet may not leave would be cut at once, and wanted again.
+        if !waits || self.tx.board.lost_bytes() > 0 || self.next_piece(u64::MAX).is_err() {
             return;
         }
         let bytes = self.backlog().min(self.tx.usable());
