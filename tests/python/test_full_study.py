@@ -22,6 +22,7 @@ FOUND = {
             "C001-3/short": "fails",
             "C001-3/fast-path": "fails",
             "C001-3/no-walk": "inconclusive",
+            "C001-4": "inconclusive",
             "C001-4/cbr": "fails",
             "C001-4/fast-path": "inconclusive",
             "C001-5": "inconclusive",
