@@ -1,6 +1,6 @@
 //! The world of a scenario: built from a plan, run to its end, written to tables. The one crate that knows all the others.
 //!
-//! The laws of the engine (docs/architecture.md): one thread, no globals; events in the order of (time, class, tie, id);
+//! The rules of the engine (ARCHITECTURE.md): one thread, no globals; events in the order of (time, class, tie, id);
 //! the same plan gives the same tables to the byte; every packet and every byte is accounted for.
 
 #![forbid(unsafe_code)]
