@@ -1,6 +1,7 @@
 """The rooms of the house: arrows between crates, and between rooms of the Python front, point down only."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -83,3 +84,18 @@ def test_older_module_names_are_found_with_a_note():
     assert "elephan.measures is elephan.statistic.measures now" in told.stderr
     code = "import elephan as el, elephan.measures; assert elephan.measures is el.measures"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_files_that_are_cited_are_there():
+    cited = re.compile(r"(?<![\w/.-])(?:docs|crates|python|tests|schema|packetdrill)/[\w./-]+\.(?:md|rs|py|toml|json)\b")
+    texts = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("crates/**/*.rs"), *ROOT.glob("python/elephan/**/*.py")]
+    # Files that a reader is to write, as an example.
+    examples = {"NAME", "KIND"}
+    missing = [
+        f"{text.relative_to(ROOT)}: {path}"
+        for text in texts
+        if "target" not in text.parts
+        for path in cited.findall(text.read_text(encoding="utf-8"))
+        if not any(word in path for word in examples) and not (ROOT / path).exists()
+    ]
+    assert missing == []
