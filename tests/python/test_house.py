@@ -78,6 +78,11 @@ def test_importing_elephan_costs_nothing():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+def test_a_run_needs_no_library_that_draws_or_fits():
+    code = "import elephan, sys; elephan.run; print([name for name in ('pyarrow', 'scipy', 'matplotlib') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
 def test_older_module_names_are_found_with_a_note():
     code = "import warnings; warnings.simplefilter('error'); import elephan.measures"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

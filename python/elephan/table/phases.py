@@ -29,7 +29,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import ndimage, stats
 
 DISCOVERY, AVOIDANCE, STEADY, UNSETTLED = "bandwidth discovery", "congestion avoidance", "steady state", "unsettled"
 PHASES = (DISCOVERY, AVOIDANCE, STEADY, UNSETTLED)
@@ -122,6 +121,8 @@ def _falls(ends: Array, rate: Array) -> Array:
 
 def _plateau(rate: Array, given: float | None, most: float | None, window: int) -> tuple[float, bool]:
     """The plateau, and whether it is what was given. Of a path that is known, x above it shows holes that were filled."""
+    from scipy import ndimage
+
     if given is not None:
         lasting = ndimage.uniform_filter1d(rate, min(window, rate.size), mode="nearest")
         if most is not None or float(np.percentile(lasting, PLATEAU)) <= EXCESS * given:
@@ -189,6 +190,8 @@ def _line(time: Array, rate: Array) -> tuple[float, float, bool]:
     """Slope and end of the line through a stretch (Theil and Sen's, which what recoveries do to a few points does not turn), and
     whether it grows.
     """
+    from scipy import ndimage, stats
+
     # A window leaves in a burst, and intervals that hold now one of them and now two go up and down.
     rate = ndimage.convolve1d(rate, [0.25, 0.5, 0.25], mode="nearest")
     # Neighbours share values through the median of five: from ten points on only every fifth counts.
@@ -284,6 +287,8 @@ def find(
     when slow start ended. `remaining_bytes`: still to deliver after the series, 0 if it has finished. Errors: ValueError for fewer
     than two points or nothing delivered.
     """
+    from scipy import ndimage
+
     time, total = np.asarray(time_s, dtype=float), np.asarray(delivered_bytes, dtype=float)
     moving = np.flatnonzero(np.diff(total) > 0)
     if time.size < 2 or not moving.size or rtt_s <= 0:
