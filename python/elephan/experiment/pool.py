@@ -137,6 +137,9 @@ def _outcome(job: Job, future: Future[Outcome[T]]) -> Outcome[T]:
         return Outcome(job, error=str(error))
 
 
-def failures(outcomes: Sequence[Outcome[Any]]) -> list[str]:
-    """A line for each run that failed."""
-    return [f"{outcome.job.label}: {outcome.error}" for outcome in outcomes if outcome.error is not None]
+def failures(outcomes: Sequence[Outcome[Any]], may_be_all: bool = False) -> list[str]:
+    """A line for each run that failed; an error if every run did, unless others are to come."""
+    lines = [f"{outcome.job.label}: {outcome.error}" for outcome in outcomes if outcome.error is not None]
+    if lines and len(lines) == len(outcomes) and not may_be_all:
+        raise ElephanError(f"every run failed; the first: {lines[0]}")
+    return lines

@@ -143,7 +143,7 @@ def simulate_all(
     for _ in range(TRIES if not whole else TRIES_WHOLE):
         jobs = [_job(asks[i].question, asks[i].case, lengths[i]) for i in waiting]
         outcomes = run_jobs(jobs, trace, workers=workers, label="path", progress=progress)
-        broken += failures(outcomes)
+        broken += failures(outcomes, may_be_all=True)
         again = []
         for i, outcome in zip(waiting, outcomes, strict=True):
             if outcome.value is None:
