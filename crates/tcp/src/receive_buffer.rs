@@ -23,10 +23,12 @@ use elephan_units::{Span, Time};
 
 /// Segments that an initial window has (`TCP_INIT_CWND`).
 const INITIAL_SEGMENTS: u64 = 10;
-/// Shortest segment that lets the offered window grow, and the shortest by which the share of payload is measured.
+/// Shortest segment that lets the offered window grow (`tcp_event_data_recv`).
 const SEGMENT_MIN: u64 = 128;
-const MEASURED_MIN: u64 = 535;
-/// What a segment is charged beside its payload, before it is rounded up to a power of two and after.
+/// What a segment must pass to be the first by which the share of payload is measured (`TCP_MSS_DEFAULT` less one).
+const MEASURED_MIN: u64 = 536 - 1;
+/// What a segment is charged beside its payload, before it is rounded up to a power of two and after: 2,304 in all for 1448 bytes, which is
+/// the kernel's `scaling_ratio` of 160. \[assumed for other lengths]
 const HEADROOM_BYTES: u64 = 320;
 const BUFFER_BYTES: u64 = 256;
 /// Of so many parts of the buffer `ratio` are window.
