@@ -15,10 +15,9 @@ from elephan.report.words.answer import answer
 from elephan.report.words.view import View
 from elephan.report.words.warnings import warnings
 from elephan.result.run import Run
-from elephan.statistic import bounds, measures, titles
+from elephan.statistic import bounds, measures, needs, titles
 from elephan.statistic.measure import Scope
 from elephan.statistic.measure import measure as declare
-from elephan.statistic.needs import A_LOGGER
 from elephan.statistic.observed import port_column
 from elephan.table.rows import windows
 
@@ -674,7 +673,7 @@ def test_a_statistic_is_one_declaration() -> None:
     """What a file of `elephan.statistic.declared` says is all that titles, bounds and the reasons for a missing value need."""
     drops = port_column("drops")
     declare("dropped_here", "%", "drops of each port: a share", drops, scope=Scope.PORTS, whole=True, noun="share")
-    declare("of_logs", "1", "lines of each logger", drops, needs=(A_LOGGER,))
+    declare("of_logs", "1", "lines of each logger", drops, needs=(needs.logger,))
     try:
         assert titles.title("dropped_here.p99") == "99th percentile of the share"
         assert (bounds.top_of("dropped_here.max"), measures.unit_of("dropped_here.max")) == (1.0, "%")

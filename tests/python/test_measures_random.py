@@ -10,13 +10,12 @@ from typing import Any
 import elephan as el
 import pytest
 from elephan.base.errors import ElephanError
-from elephan.statistic import measures
-from elephan.statistic.needs import SAMPLES
+from elephan.statistic import measures, needs
 
 SLACK = 1 + 1e-9
 TAKES = ("mean", "sum", "max", "min", "count", "p95", "jain")
 # What only samples know: `wire_bps` is finer with them, the others say how a share goes over time.
-SAMPLED = {one.name for one in measures.MEASURES.values() if SAMPLES in one.needs}
+SAMPLED = {one.name for one in measures.MEASURES.values() if needs.samples in one.needs}
 OF_SAMPLES = SAMPLED | {"wire_bps", "convergence_ns", "delta_fair_ns", "reclaim_ns", "window_after_gap"}
 
 

@@ -14,35 +14,35 @@ def _traffic(kinds: set[str], why: str) -> Callable[[Mapping[str, Any]], str]:
     return lambda resolved: "" if kinds & {entry["kind"] for entry in resolved.get("traffic", [])} else why
 
 
-def AN_END(resolved: Mapping[str, Any]) -> str:
+def ending(resolved: Mapping[str, Any]) -> str:
     """Traffic with an end."""
     endless = (t["kind"] in _ENDLESS or (t["kind"] == "bulk" and "size" not in t) for t in resolved.get("traffic", []))
     return "no traffic of the scenario has an end" if all(endless) else ""
 
 
-def A_MODELLED_HOST(resolved: Mapping[str, Any]) -> str:
+def modelled_host(resolved: Mapping[str, Any]) -> str:
     """A host whose receive side or processor is modelled."""
     modelled = any("receive" in host or "cpu" in host for host in resolved.get("hosts", {}).values())
     return "" if modelled else "no host of the scenario has receive or cpu"
 
 
-def A_LOGGER(resolved: Mapping[str, Any]) -> str:
+def logger(resolved: Mapping[str, Any]) -> str:
     """A host with a logger."""
     logs = any("logger" in host.get("cpu", {}) for host in resolved.get("hosts", {}).values())
     return "" if logs else "no host of the scenario has a logger (cpu.logger)"
 
 
-def SAMPLES(resolved: Mapping[str, Any]) -> str:
+def samples(resolved: Mapping[str, Any]) -> str:
     """Samples in time."""
     return "" if "every" in resolved.get("record", {}) else "it is of samples: set record.every"
 
 
-def RECORDED_MESSAGES(resolved: Mapping[str, Any]) -> str:
+def recorded_messages(resolved: Mapping[str, Any]) -> str:
     """A row for each message."""
     return "" if resolved.get("record", {}).get("messages", True) else "it is of messages: set record.messages"
 
 
-MESSAGES = _traffic({"messages", "incast"}, "no traffic of the scenario has messages (fct_ns is of transfers)")
-INCAST = _traffic({"incast"}, "no traffic of the scenario is incast")
-COPIES = _traffic({"disk-copy"}, "no traffic of the scenario is disk-copy")
-BURSTS = _traffic({"burst"}, "no traffic of the scenario is burst")
+messages = _traffic({"messages", "incast"}, "no traffic of the scenario has messages (fct_ns is of transfers)")
+incast = _traffic({"incast"}, "no traffic of the scenario is incast")
+copies = _traffic({"disk-copy"}, "no traffic of the scenario is disk-copy")
+bursts = _traffic({"burst"}, "no traffic of the scenario is burst")

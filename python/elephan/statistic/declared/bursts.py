@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from elephan.statistic import needs
 from elephan.statistic.measure import measure
-from elephan.statistic.needs import BURSTS
 from elephan.statistic.observed import burst
 
 measure(
@@ -13,9 +13,9 @@ measure(
     burst("first_lost"),
     whole=True,
     warmup=False,
-    needs=(BURSTS,),
+    needs=(needs.bursts,),
 )
-measure("burst_lost", "1", "packets that a burst lost", burst("lost"), whole=True, warmup=False, needs=(BURSTS,))
+measure("burst_lost", "1", "packets that a burst lost", burst("lost"), whole=True, warmup=False, needs=(needs.bursts,))
 measure(
     "burst_memory_bytes",
     "bytes",
@@ -23,5 +23,5 @@ measure(
     burst("memory_bytes"),
     whole=True,
     warmup=False,
-    needs=(BURSTS,),
+    needs=(needs.bursts,),
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from elephan.statistic import needs
 from elephan.statistic.measure import measure
-from elephan.statistic.needs import AN_END, SAMPLES
 from elephan.statistic.observed import (
     after_warmup,
     completed,
@@ -47,7 +47,7 @@ measure(
     "longest time between samples that show something delivered, of each flow",
     silence,
     noun="silence",
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "stall_ns",
@@ -65,7 +65,7 @@ measure(
     completed("fct_ns"),
     usual={"mean": 130, "p99": 140},
     titles={"mean": "mean completion time", "p99": "99th percentile of completion time", "max": "time until all are complete"},
-    needs=(AN_END,),
+    needs=(needs.ending,),
 )
 measure(
     "fct_rto_ns",
@@ -73,7 +73,7 @@ measure(
     "completion time of each finite flow with a retransmission timeout",
     completed("fct_ns", True),
     noun="completion time with timeouts",
-    needs=(AN_END,),
+    needs=(needs.ending,),
 )
 measure(
     "fct_no_rto_ns",
@@ -81,7 +81,7 @@ measure(
     "completion time of each finite flow without one",
     completed("fct_ns", False),
     noun="completion time without timeouts",
-    needs=(AN_END,),
+    needs=(needs.ending,),
 )
 measure(
     "sender_fct_ns",
@@ -89,7 +89,7 @@ measure(
     "the same until the sender has its last byte acknowledged",
     completed("sender_fct_ns"),
     noun="completion time at the sender",
-    needs=(AN_END,),
+    needs=(needs.ending,),
 )
 measure(
     "slowdown",
@@ -97,7 +97,7 @@ measure(
     "completion time of each finite flow over that of the flow alone",
     completed("slowdown"),
     noun="slowdown",
-    needs=(AN_END,),
+    needs=(needs.ending,),
 )
 measure(
     "timeouts",
@@ -125,7 +125,7 @@ measure(
     "samples of the smoothed round-trip time",
     after_warmup("flow_samples", "srtt_ns"),
     noun="smoothed round-trip time",
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "cwnd_bytes",
@@ -133,7 +133,7 @@ measure(
     "samples of the congestion window",
     after_warmup("flow_samples", "cwnd_bytes"),
     noun="congestion window",
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "send_stalls",

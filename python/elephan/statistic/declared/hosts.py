@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from elephan.statistic import needs
 from elephan.statistic.measure import measure
-from elephan.statistic.needs import A_LOGGER, A_MODELLED_HOST
 from elephan.table import hostrows
 from elephan.table.rows import column
 
 measure(
-    "host_drops", "1", "packets dropped on their way in by each modelled host", hostrows.drops, whole=True, needs=(A_MODELLED_HOST,)
+    "host_drops",
+    "1",
+    "packets dropped on their way in by each modelled host",
+    hostrows.drops,
+    whole=True,
+    needs=(needs.modelled_host,),
 )
 measure(
     "cpu",
@@ -18,7 +23,7 @@ measure(
     noun="load of the processor",
     whole=True,
     warmup=False,
-    needs=(A_MODELLED_HOST,),
+    needs=(needs.modelled_host,),
 )
 measure(
     "logger_gap_ns",
@@ -27,7 +32,7 @@ measure(
     lambda run: column(run.hosts, "logger_gap_max_ns"),
     noun="gap of the logger",
     whole=True,
-    needs=(A_LOGGER,),
+    needs=(needs.logger,),
 )
 measure(
     "window_after_gap",
@@ -36,5 +41,5 @@ measure(
     hostrows.windows_after_gaps,
     noun="window after a gap of the logger",
     share=False,
-    needs=(A_LOGGER,),
+    needs=(needs.logger,),
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from elephan.statistic import needs
 from elephan.statistic.measure import measure
-from elephan.statistic.needs import INCAST, MESSAGES, RECORDED_MESSAGES
 from elephan.statistic.observed import latency, round_time
 
 measure(
@@ -15,8 +15,8 @@ measure(
     usual={"p50": 80, "p99": 90, "max": 100},
     titles={"p50": "median latency of messages", "p99": "99th percentile of message latency", "max": "longest message latency"},
     needs=(
-        MESSAGES,
-        RECORDED_MESSAGES,
+        needs.messages,
+        needs.recorded_messages,
     ),
 )
 measure(
@@ -29,7 +29,7 @@ measure(
     usual={"mean": 110, "p99": 120},
     titles={"mean": "mean time of a round", "p99": "99th percentile of the time of rounds"},
     needs=(
-        INCAST,
-        RECORDED_MESSAGES,
+        needs.incast,
+        needs.recorded_messages,
     ),
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from elephan.statistic import needs
 from elephan.statistic.measure import Scope, measure
-from elephan.statistic.needs import SAMPLES
 from elephan.statistic.observed import after_warmup, busiest_queue, dropped_for, hurst, loss, port_column, sampled_drops, wire
 
 measure("wire_bps", "bps", "bits on the wire into each receiver, headers included", wire, scope=Scope.PORTS)
@@ -33,7 +33,7 @@ measure(
     "packets dropped at each port from its first to its last sample",
     sampled_drops,
     scope=Scope.PORTS,
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "hurst_variance_time",
@@ -42,7 +42,7 @@ measure(
     hurst("variance_time"),
     scope=Scope.PORTS,
     scales=True,
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "hurst_wavelet",
@@ -51,7 +51,7 @@ measure(
     hurst("wavelet"),
     scope=Scope.PORTS,
     scales=True,
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "notifications",
@@ -113,7 +113,7 @@ measure(
     noun="queue",
     scope=Scope.PORTS,
     sampled=True,
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "memory_bytes",
@@ -123,7 +123,7 @@ measure(
     noun="shared memory in use",
     scope=Scope.PORTS,
     sampled=True,
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "pauses_sent",

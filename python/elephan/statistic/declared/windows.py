@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from elephan.statistic import sharing
+from elephan.statistic import needs, sharing
 from elephan.statistic.measure import measure
-from elephan.statistic.needs import SAMPLES
 from elephan.statistic.observed import goodput_windows, jain_windows
 
 _WINDOWS = {"sum": "rates of different times are not added; take mean, or goodput_bps.sum"}
@@ -16,7 +15,7 @@ measure(
     goodput_windows(1_000_000),
     takes=_WINDOWS,
     noun="goodput in windows of 1 ms",
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "goodput_10ms_bps",
@@ -25,7 +24,7 @@ measure(
     goodput_windows(10_000_000),
     takes=_WINDOWS,
     noun="goodput in windows of 10 ms",
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "goodput_1s_bps",
@@ -34,7 +33,7 @@ measure(
     goodput_windows(1_000_000_000),
     takes=_WINDOWS,
     noun="goodput in windows of 1 s",
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "jain_1ms",
@@ -44,7 +43,7 @@ measure(
     noun="Jain index in windows of 1 ms",
     share=True,
     index=True,
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "jain_10ms",
@@ -54,7 +53,7 @@ measure(
     noun="Jain index in windows of 10 ms",
     share=True,
     index=True,
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "jain_100ms",
@@ -64,7 +63,7 @@ measure(
     noun="Jain index in windows of 100 ms",
     share=True,
     index=True,
-    needs=(SAMPLES,),
+    needs=(needs.samples,),
 )
 measure(
     "convergence_ns",
