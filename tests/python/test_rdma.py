@@ -7,7 +7,7 @@ from pathlib import Path
 import elephan as el
 import pytest
 from elephan.base.errors import InputError
-from elephan.report.figure.run_figures import draw_all
+from elephan.report.figure.run_figures import draw
 from elephan.report.figure.terminal import picture
 from elephan.report.page.interactive import panels
 from elephan.report.words.view import View
@@ -102,5 +102,5 @@ every = "10 us"
     headings = [line.split(",")[0] for line in picture(run, 60) if not line.startswith("  ")]
     assert headings[0].startswith("goodput of messages in windows of 1")  # a round trip or more
     assert headings[1] == "allowed rate of messages"
-    assert draw_all(run)[0].title == "Goodput and allowed rate"
+    assert draw(run).title == "Goodput and allowed rate"
     assert [panel["title"].partition(",")[0] for panel in panels(View(run))[:2]] == ["Goodput", "Allowed rate"]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import elephan as el
 import numpy as np
 import pytest
+from elephan import cli
+from elephan.base.declared import read_all
 from elephan.base.errors import InputError
 from elephan.base.quantity import show
 from elephan.base.stats import Interval
+from elephan.report.figure import declared
 from elephan.report.figure.dots import dot_columns
-from elephan.report.figure.run_figures import REGISTRY, WHY_NOT
+from elephan.report.figure.run_figures import REGISTRY
 from elephan.report.figure.run_figures import draw as draw_figure
 from elephan.report.figure.terminal import braille
 from elephan.report.page import run_page, sweep_page, trace_page
@@ -251,7 +255,7 @@ def test_a_value_that_a_capture_cannot_show_has_its_reason(tmp_path: Path) -> No
 
 
 def test_a_figure_that_a_run_cannot_have_says_why() -> None:
-    assert set(WHY_NOT) == set(REGISTRY)
+    assert all(kind.why_not for kind in REGISTRY.values())
     run = el.run("sawtooth", set={"duration": "2 s", "warmup": "1 s"})
     coarse = el.run({**run.resolved, "record": {"events": False, "messages": False}})
     for one, name, why in (
@@ -259,9 +263,9 @@ def test_a_figure_that_a_run_cannot_have_says_why() -> None:
         (run, "latency", "it is of more than 20 messages or transfers that begin after the warm-up"),
         (run, "pause-tree", "no port sent PAUSE"),
         (run, "memory", "no switch has a limit of memory"),
-        (coarse, "queue", 'it is of samples; set "record.every"'),
-        (coarse, "drops", 'it is of events; set "record.events"'),
-        (coarse, "latency", 'it is of messages; set "record.messages"'),
+        (coarse, "queue", "it is of samples: set record.every"),
+        (coarse, "drops", "it is of events: set record.events"),
+        (coarse, "latency", "it is of messages: set record.messages"),
     ):
         with pytest.raises(el.InputError) as caught:
             one.figure(name)
@@ -281,3 +285,43 @@ def test_every_word_of_a_figure_follows_the_page_into_the_dark(scenario: str) ->
         drawn += 1
         assert [text for text in re.findall(r"<text [^>]*>[^<]*</text>", svg) if "fill" not in text] == [], name
     assert drawn >= 5
+
+
+DECLARED = """
+from elephan.report.figure.registry import figure
+from elephan.report.style import Drawing, new_figure
+from elephan.statistic import needs
+
+
+@figure("sizes", "segments that were sent", lambda view: view.run.flows.num_rows == 1 and view.run.events.num_rows > 0, why_not="it is of one flow",
+        needs=(needs.recorded_events,), order=35, section="Sizes", instead_of=("drops",))
+def sizes(view):
+    figure, (axes,) = new_figure()
+    axes.plot([0, 1], [0, view.run.flows.num_rows])
+    return Drawing("sizes", "Sizes", "One flow.", figure)
+"""
+
+
+def test_a_figure_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """A file in the package of declarations is all that lists, reports, `run.figure` and reasons for a missing figure need."""
+    (tmp_path / "of_sizes.py").write_text(DECLARED, encoding="utf-8")
+    monkeypatch.setattr(declared, "__path__", [*declared.__path__, str(tmp_path)])
+    try:
+        read_all("elephan.report.figure.declared")
+        assert cli.status_of(["list", "figures"]) == 0
+        assert re.search(r"sizes +segments that were sent", capfd.readouterr().out)
+        run = el.run("sawtooth", set={"duration": "2 s", "warmup": "1 s"})
+        shown = {section.title: [drawing.name for drawing in section.drawings] for section in run_page.page(run).sections}
+        assert shown["Sizes"] == ["sizes"]
+        assert "sizes" not in shown["More figures"] and "drops" not in shown["More figures"]
+        assert 'id="figure-sizes"' in render(run_page.page(run))
+        assert run.figure("sizes").axes[0].lines[0].get_ydata()[1] == 1
+        for silent, why in (
+            ({"record.events": False}, "it is of events: set record.events"),
+            ({"template.pairs": 2}, "it is of one flow"),
+        ):
+            with pytest.raises(el.InputError, match=f'no figure "sizes" of this run: {why}'):
+                el.run("sawtooth", set={"duration": "2 s", "warmup": "1 s", **silent}).figure("sizes")
+    finally:
+        REGISTRY.pop("sizes", None)
+        sys.modules.pop("elephan.report.figure.declared.of_sizes", None)

@@ -8,9 +8,7 @@ which is found by itself:
 
 from __future__ import annotations
 
-import importlib
 import math
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.base import stats
+from elephan.base.declared import read_all
 from elephan.base.errors import InputError
 from elephan.table.rows import Array, part_of
 
@@ -113,9 +112,7 @@ def measure(name: str, unit: str, description: str, values: Callable[[Run], Arra
 
 def declare_all() -> None:
     """Reads the declarations: every file of `elephan.statistic.declared`."""
-    declared = importlib.import_module("elephan.statistic.declared")
-    for found in sorted(pkgutil.iter_modules(declared.__path__), key=lambda one: one.name):
-        importlib.import_module(f"{declared.__name__}.{found.name}")
+    read_all("elephan.statistic.declared")
 
 
 def _quantile(q: float) -> Callable[[Array], float]:

@@ -37,9 +37,12 @@ def samples(resolved: Mapping[str, Any]) -> str:
     return "" if "every" in resolved.get("record", {}) else "it is of samples: set record.every"
 
 
-def recorded_messages(resolved: Mapping[str, Any]) -> str:
-    """A row for each message."""
-    return "" if resolved.get("record", {}).get("messages", True) else "it is of messages: set record.messages"
+def _recorded(table: str) -> Callable[[Mapping[str, Any]], str]:
+    """A table that `record` can turn off."""
+    return lambda resolved: "" if resolved.get("record", {}).get(table, True) else f"it is of {table}: set record.{table}"
+
+
+recorded_messages, recorded_events = _recorded("messages"), _recorded("events")
 
 
 messages = _traffic({"messages", "incast"}, "no traffic of the scenario has messages (fct_ns is of transfers)")

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 from elephan.base.errors import InputError
 from elephan.base.quantity import show
 from elephan.report.figure import draw as d
-from elephan.report.figure.registry import figure
-from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE, Drawing, new_figure
+from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE
 from elephan.report.words.view import View
 from elephan.table.flow_phases import chosen_flow, plateau_bps
 from elephan.table.phases import AVOIDANCE, DISCOVERY, PHASES, STEADY, UNSETTLED, Phases
-from elephan.table.rows import column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -153,15 +151,3 @@ def telling(view: View) -> Phases | None:
     moving = found.share(DISCOVERY) + found.share(AVOIDANCE) >= MOVING_MIN
     long = lasted_ns >= ROUND_TRIPS_MIN * flow["min_rtt_ns"]
     return found if long and moving and len(found.stretches) <= BANDS_MAX else None
-
-
-@figure("phases", "the phases of the largest flow, as bands behind its goodput", lambda view: telling(view) is not None)
-def phases(view: View) -> Drawing:
-    number, samples, found = chosen_flow(view.run)["flow"], view.run.flow_samples, view.run.phases()
-    own = column(samples, "flow") == number
-    fig, (axes,) = new_figure(height=2.9)
-    d.time_axis(axes, 0, view.end_ns)
-    plot(axes, found, column(samples, "time_ns")[own], column(samples, "delivered_bytes")[own], view.end_ns, view.round_ns(number))
-    whose = f" of {view.flow_names[number]}" if len(view.flow_ids) > 1 else ""
-    caption = f"Goodput{whose}. {' '.join(phase_lines(found))} How phases are found is in docs/analyze.md."
-    return Drawing("phases", "Phases", caption, fig)

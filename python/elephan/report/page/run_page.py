@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from elephan.base.errors import InputError
 from elephan.base.quantity import seconds, show
+from elephan.report.figure.registry import MORE
 from elephan.report.figure.run_figures import draw as draw
-from elephan.report.figure.run_figures import draw_all
 from elephan.report.figure.run_figures import known as known
+from elephan.report.figure.run_figures import of_report
 from elephan.report.page.interactive import panels
 from elephan.report.page.notebook import PAPER, inline, said, small_table
 from elephan.report.page.page import Cell, Column, Page, Section, Table, parameter_groups
@@ -27,8 +28,8 @@ from elephan.table.rows import column, texts
 ROWS_MAX = 20
 DASH = "\u2013"  # where a value has no meaning
 CAPTURES_MAX = 8
+BESIDE = {"Congestion spreading": victim_table}  # tables of sections with figures
 COARSE = 0.01  # of the least RTT: a tick that is worth a word
-SPREADING = ("pause-timeline", "pause-tree")
 
 
 def _tick_ns(run: Run, source: str, traffic: str) -> float:
@@ -157,18 +158,17 @@ def _list(value: object) -> list[object]:
 def page(run: Run) -> Page:
     """The page of a run."""
     view = View(run)
-    drawings = draw_all(run, run.curated_figure)
+    kinds = of_report(view, run.curated_figure)
     charts = panels(view)
     tables = [table for table in (_flow_table(view), _port_table(run)) if table is not None]
-    sections = [Section("", str(run.manifest.get("look_for", "")), drawings[:1], look=True)]
+    look = str(run.manifest.get("look_for", ""))
+    sections = [Section("", look, [kind.draw(view) for kind in kinds[:1]], look=True)]
     if charts:
         sections.append(Section("Over time", interactive=True))
-    spread = [drawing for drawing in drawings[1:] if drawing.name in SPREADING]
-    more = [drawing for drawing in drawings[1:] if drawing not in spread]
-    if spread:
-        victims = victim_table(run)
-        sections.append(Section("Congestion spreading", tables=[victims] if victims else [], drawings=spread))
-    sections += [Section("More figures", drawings=more)] if more else []
+    for title in sorted({kind.section for kind in kinds[1:]}, key=lambda title: (title == MORE, title)):
+        beside = BESIDE[title](run) if title in BESIDE else None
+        drawings = [kind.draw(view) for kind in kinds[1:] if kind.section == title]
+        sections.append(Section(title, tables=[beside] if beside else [], drawings=drawings))
     sections.append(Section("Flows and ports", tables=tables))
     fine = "One run says nothing about chance: elephan sweep with repetitions gives confidence intervals over seeds."
     if run.warmup_ns:

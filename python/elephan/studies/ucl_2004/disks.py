@@ -10,7 +10,7 @@ import numpy as np
 from elephan.experiment.claims import interval_text
 from elephan.experiment.study import Point, Results
 from elephan.report.figure import draw as d
-from elephan.report.figure.copy_figures import STAGES
+from elephan.report.figure.declared.copy import STAGES
 from elephan.report.page.page import Cell, Column, Table
 from elephan.report.style import BLUE, GREEN, INK, MUTED, VERMILLION, Drawing, new_figure
 from elephan.step.disk import Disk

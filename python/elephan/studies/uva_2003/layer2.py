@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.experiment.study import Results
 from elephan.report.figure import draw as d
-from elephan.report.figure.burst_figures import plot_forbidden_area, plot_levels, plot_outcomes
+from elephan.report.figure.declared.burst import plot_forbidden_area, plot_levels, plot_outcomes
 from elephan.report.figure.dots import small_heading
 from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE, Drawing, color, new_figure
 from elephan.studies.uva_2003 import area

@@ -8,10 +8,11 @@ import numpy as np
 
 from elephan.base.quantity import show
 from elephan.report.figure import draw as d
+from elephan.report.figure.declared.over_time import few, plot_goodput, plot_windows
 from elephan.report.figure.registry import figure
-from elephan.report.figure.time_figures import few, plot_goodput, plot_windows
 from elephan.report.style import BLUE, MUTED, ORANGE, VERMILLION, Drawing, new_figure
 from elephan.report.words.view import View
+from elephan.statistic import needs
 from elephan.table.hostrows import drops
 from elephan.table.rows import column, texts
 
@@ -68,7 +69,14 @@ def _plot_waiting(axes: Axes, view: View, host: str, x: float) -> None:
         axes.plot(shown * x, np.full(shown.size, 0.985), "|", color=VERMILLION, markersize=6, transform=place, clip_on=False)
 
 
-@figure("host", "window, processor and backlog of a host; the silences of its logger", _sampled)
+@figure(
+    "host",
+    "window, processor and backlog of a host; the silences of its logger",
+    _sampled,
+    why_not="no host with receive or cpu was ever busy",
+    needs=(needs.samples,),
+    order=110,
+)
 def host(view: View) -> Drawing:
     name = _busiest(view)
     has_flows = view.run.flow_samples.num_rows > 0

@@ -86,7 +86,12 @@ def _step(view: View) -> Step | None:
         return None
 
 
-@figure("forbidden-area", "rates of the slow link at which its memory loses part of a window", lambda v: _step(v) is not None)
+@figure(
+    "forbidden-area",
+    "rates of the slow link at which its memory loses part of a window",
+    lambda v: _step(v) is not None,
+    why_not="it is of a fast link before a slower one with a limited queue",
+)
 def forbidden_area(view: View) -> Drawing:
     step = _step(view)
     if step is None:
@@ -115,7 +120,13 @@ def _readable(view: View) -> bool:
         return False
 
 
-@figure("burst", "what a receiver logs of a burst, and which packets it lost", _readable)
+@figure(
+    "burst",
+    "what a receiver logs of a burst, and which packets it lost",
+    _readable,
+    why_not='it is of traffic of the kind burst, whose receiver logs it; set "record.datagrams"',
+    order=10,
+)
 def burst(view: View) -> Drawing:
     reading = read_burst(view.run)
     log = view.run.datagrams

@@ -8,10 +8,12 @@ import numpy as np
 
 from elephan.base.quantity import scale_for, show
 from elephan.report.figure import draw as d
+from elephan.report.figure.declared.over_time import mark_changes
+from elephan.report.figure.declared.switch import NO_PAUSE
 from elephan.report.figure.registry import figure
-from elephan.report.figure.time_figures import mark_changes
 from elephan.report.style import INK, MUTED, SERIES, Drawing, color, new_figure
 from elephan.report.words.view import View, arrow
+from elephan.statistic import needs
 from elephan.table.rows import column
 from elephan.table.spreading import PausedPort, Tree, recorded, spreading
 
@@ -95,7 +97,15 @@ def _draw_rows(
     return shares
 
 
-@figure("pause-timeline", "which port was paused when, by the port where the congestion began", _paused)
+@figure(
+    "pause-timeline",
+    "which port was paused when, by the port where the congestion began",
+    _paused,
+    why_not=NO_PAUSE,
+    needs=(needs.recorded_events,),
+    order=160,
+    section="Congestion spreading",
+)
 def pause_timeline(view: View) -> Drawing:
     run = view.run
     trees = spreading(run)
@@ -151,7 +161,15 @@ def _zoom(rows: list[tuple[int, Tree, PausedPort]], closures: _Closures) -> tupl
     return float(begin[first]), float(begin[min(first + ZOOM_CLOSURES, begin.size - 1)])
 
 
-@figure("pause-tree", "the trees of paused ports, below the port where the congestion began", _paused)
+@figure(
+    "pause-tree",
+    "the trees of paused ports, below the port where the congestion began",
+    _paused,
+    why_not=NO_PAUSE,
+    needs=(needs.recorded_events,),
+    order=170,
+    section="Congestion spreading",
+)
 def pause_tree(view: View) -> Drawing:
     trees = spreading(view.run)
     chosen: list[tuple[int, Tree]] = []

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.report.figure import draw as d
+from elephan.report.figure.declared.over_time import WINDOWS, few, plot_windows
 from elephan.report.figure.registry import figure
-from elephan.report.figure.time_figures import few, plot_windows
 from elephan.report.style import BLUE, INK, ORANGE, Drawing, new_figure
 from elephan.report.words.view import View, arrow
+from elephan.statistic import needs
 from elephan.table.rows import column
 
 if TYPE_CHECKING:
@@ -59,7 +60,14 @@ def _plot_waiting(axes: Axes, view: View) -> None:
     d.legend(axes, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
 
 
-@figure("transmit", "congestion window, and what waits in the host's queue and ring", lambda v: few(v) and _sampled(v))
+@figure(
+    "transmit",
+    "congestion window, and what waits in the host's queue and ring",
+    lambda v: few(v) and _sampled(v),
+    why_not=f"{WINDOWS}, and of a host with a transmit side",
+    needs=(needs.samples,),
+    order=40,
+)
 def transmit(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
     plot_windows(above, view, thresholds=True)

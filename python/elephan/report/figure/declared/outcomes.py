@@ -7,11 +7,11 @@ import numpy as np
 from elephan.base import stats
 from elephan.base.quantity import scale_for, show
 from elephan.report.figure import draw as d
+from elephan.report.figure.declared.over_time import mark_changes
 from elephan.report.figure.registry import figure
-from elephan.report.figure.time_figures import mark_changes
 from elephan.report.style import BLUE, GREEN, Drawing, new_figure
 from elephan.report.words.view import NAMED_MAX, View, nice_step
-from elephan.statistic import observed
+from elephan.statistic import needs, observed
 from elephan.statistic.sharing import compete_alike
 from elephan.table.rows import column, windows
 
@@ -31,7 +31,14 @@ def _shares(view: View) -> bool:
     return bool(np.sum(known[1:] & known[:-1]) > known.size / 10)
 
 
-@figure("sharing", "Jain's index of each window over time", _shares)
+@figure(
+    "sharing",
+    "Jain's index of each window over time",
+    _shares,
+    why_not="it compares two flows or more that want alike, have no end and share a port",
+    needs=(needs.samples,),
+    order=70,
+)
 def sharing(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.4)
     step, starts, index, flows = _sharing(view)
@@ -53,7 +60,14 @@ def _finite(view: View) -> bool:
     return bool((~np.isnan(column(view.run.flows, "size_bytes"))).any())
 
 
-@figure("latency", "distribution of message latency", lambda v: observed.latency(v.run).size > 20)
+@figure(
+    "latency",
+    "distribution of message latency",
+    lambda v: observed.latency(v.run).size > 20,
+    why_not="it is of more than 20 messages or transfers that begin after the warm-up",
+    needs=(needs.recorded_messages,),
+    order=90,
+)
 def latency(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=3.0)
     values = observed.latency(view.run)
@@ -94,7 +108,13 @@ def _taken(view: View) -> d.Array:
     return column(flows, "fct_ns")[finite & (column(flows, "start_ns") >= view.run.warmup_ns)]
 
 
-@figure("completion", "completion time of finite flows", lambda v: bool((~np.isnan(_taken(v))).any()))
+@figure(
+    "completion",
+    "completion time of finite flows",
+    lambda v: bool((~np.isnan(_taken(v))).any()),
+    why_not="no transfer that began after the warm-up came to its end",
+    order=100,
+)
 def completion(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=3.0)
     took = _taken(view)
@@ -118,7 +138,14 @@ def completion(view: View) -> Drawing:
     return Drawing("completion", "Completion times", caption, fig)
 
 
-@figure("bars", "goodput of each flow, side by side", lambda v: 1 < len(v.flow_ids) <= 40)
+@figure(
+    "bars",
+    "goodput of each flow, side by side",
+    lambda v: 1 < len(v.flow_ids) <= 40,
+    why_not="it compares two flows or more, 40 at most",
+    order=190,
+    page=False,
+)
 def bars(view: View) -> Drawing:
     values = column(view.run.flows, "goodput_bps")
     names = list(view.flow_names.values())
@@ -137,7 +164,13 @@ def bars(view: View) -> Drawing:
     return Drawing("bars", "Goodput of each flow", "In the measured time.", fig)
 
 
-@figure("ranking", "goodput of many flows in order", lambda v: len(v.flow_ids) > NAMED_MAX and not _finite(v))
+@figure(
+    "ranking",
+    "goodput of many flows in order",
+    lambda v: len(v.flow_ids) > NAMED_MAX and not _finite(v),
+    why_not=f"it is of more than {NAMED_MAX} flows, none of which has an end",
+    order=80,
+)
 def ranking(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.6)
     values = np.sort(column(view.run.flows, "goodput_bps"))[::-1]

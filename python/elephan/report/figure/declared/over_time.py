@@ -8,15 +8,17 @@ import numpy as np
 
 from elephan.base.quantity import scale_for, show
 from elephan.report.figure import draw as d
-from elephan.report.figure.registry import figure
+from elephan.report.figure.registry import by_rate, figure
 from elephan.report.style import BLUE, INK, MUTED, ORANGE, PAPER, VERMILLION, Drawing, new_figure
 from elephan.report.words.view import NAMED_MAX, View, arrow
+from elephan.statistic import needs
 from elephan.table.rows import column, texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+WINDOWS = "it is of 1 to 40 flows with a window or a rate of their own that were sampled"  # why there may be no figure
 MORE = 1.2  # times what samples show: a peak between them that is worth a word
 
 
@@ -127,7 +129,14 @@ def _allowed_note(view: View) -> str:
     )
 
 
-@figure("sawtooth", "congestion window and queue over time", lambda v: few(v) and _has_queue(v))
+@figure(
+    "sawtooth",
+    "congestion window and queue over time",
+    lambda v: few(v) and _has_queue(v),
+    why_not=f"{WINDOWS}, and of a port at which something waited",
+    needs=(needs.samples,),
+    order=by_rate(None, 30),
+)
 def sawtooth(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
     plot_windows(above, view, thresholds=True)
@@ -139,7 +148,13 @@ def sawtooth(view: View) -> Drawing:
     return Drawing("sawtooth", f"{what.capitalize()} and queue", caption, fig)
 
 
-@figure("windows", "congestion window and threshold (of RDMA the rate that its law allows) over time", few)
+@figure(
+    "windows",
+    "congestion window and threshold (of RDMA the rate that its law allows) over time",
+    few,
+    why_not=WINDOWS,
+    needs=(needs.samples,),
+)
 def congestion_windows(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.9)
     plot_windows(axes, view, thresholds=True)
@@ -151,7 +166,14 @@ def congestion_windows(view: View) -> Drawing:
     return Drawing("windows", f"{what.capitalize()}s", caption, fig)
 
 
-@figure("slow-start", "congestion window on a logarithmic scale: doublings are straight lines", few)
+@figure(
+    "slow-start",
+    "congestion window on a logarithmic scale: doublings are straight lines",
+    few,
+    why_not=WINDOWS,
+    needs=(needs.samples,),
+    instead_of=("sawtooth",),
+)
 def slow_start(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
     series = view.flow_series("cwnd_bytes")
@@ -173,7 +195,14 @@ def slow_start(view: View) -> Drawing:
     return Drawing("slow-start", "Slow start", caption, fig)
 
 
-@figure("queue", "queues of the busiest ports over time", _has_queue)
+@figure(
+    "queue",
+    "queues of the busiest ports over time",
+    _has_queue,
+    why_not="nothing waited at a port when it was sampled",
+    needs=(needs.samples,),
+    order=by_rate(3),
+)
 def queue(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.6)
     plot_queues(axes, view, most=3, named=True)
@@ -206,7 +235,14 @@ def _goodput_notes(view: View) -> str:
     return notes
 
 
-@figure("goodput", "goodput of each flow over time", lambda v: v.sampled)
+@figure(
+    "goodput",
+    "goodput of each flow over time",
+    lambda v: v.sampled,
+    why_not="no flow was sampled",
+    needs=(needs.samples,),
+    order=by_rate(2, 50),
+)
 def goodput(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.9)
     plot_goodput(axes, view)
@@ -215,7 +251,15 @@ def goodput(view: View) -> Drawing:
     return Drawing("goodput", "Goodput", caption, fig)
 
 
-@figure("goodput-window", "goodput and congestion window of each flow over time", few)
+@figure(
+    "goodput-window",
+    "goodput and congestion window of each flow over time",
+    few,
+    why_not=WINDOWS,
+    needs=(needs.samples,),
+    order=by_rate(1),
+    instead_of=("goodput", "sawtooth"),
+)
 def goodput_window(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
     plot_goodput(above, view)
@@ -226,7 +270,14 @@ def goodput_window(view: View) -> Drawing:
     return Drawing("goodput-window", f"Goodput and {what}", caption, fig)
 
 
-@figure("rtt", "smoothed round-trip time over time", few)
+@figure(
+    "rtt",
+    "smoothed round-trip time over time",
+    few,
+    why_not=WINDOWS,
+    needs=(needs.samples,),
+    order=180,
+)
 def rtt(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.6)
     series = view.flow_series("srtt_ns")

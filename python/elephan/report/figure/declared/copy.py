@@ -11,6 +11,7 @@ from elephan.report.figure import draw as d
 from elephan.report.figure.registry import figure
 from elephan.report.style import BLUE, GREEN, MUTED, ORANGE, SKY, VERMILLION, Drawing, new_figure
 from elephan.report.words.view import View, nice_step
+from elephan.statistic import needs
 from elephan.table.rows import column, texts
 
 if TYPE_CHECKING:
@@ -93,7 +94,14 @@ def _plot_stages(axes: Axes, view: View, found: dict[str, d.Array], edges: d.Arr
     d.legend(axes, loc="lower right", bbox_to_anchor=(1, 1), ncols=5)
 
 
-@figure("copy", "disk to disk: the rate of each stage over time, and which held up the others", _sampled)
+@figure(
+    "copy",
+    "disk to disk: the rate of each stage over time, and which held up the others",
+    _sampled,
+    why_not="no transfer from disk to disk was sampled",
+    needs=(needs.samples,),
+    order=20,
+)
 def copy(view: View) -> Drawing:
     copies = view.run.copies
     chosen = _chosen(view)

@@ -9,16 +9,18 @@ import numpy as np
 
 from elephan.base.quantity import scale_for, show, size_bytes
 from elephan.report.figure import draw as d
+from elephan.report.figure.declared.over_time import highest, mark_changes, plot_queues
 from elephan.report.figure.registry import figure
-from elephan.report.figure.time_figures import highest, mark_changes, plot_queues
 from elephan.report.style import BLUE, MUTED, SERIES, VERMILLION, Drawing, color, new_figure
 from elephan.report.words.view import NAMED_MAX, View, nice_step
+from elephan.statistic import needs
 from elephan.table.rows import column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+NO_PAUSE = "no port sent PAUSE"
 WIDE = 20  # times the usual: a bar beside which the others would not be seen
 
 
@@ -30,7 +32,14 @@ def _counted(axes: Axes, view: View, kind: str, bins: int) -> tuple[d.Array, d.A
     return edges[:-1] * d.time_axis(axes, 0, view.end_ns), counts, step
 
 
-@figure("drops", "packets dropped over time", lambda v: v.events("drop").size > 0)
+@figure(
+    "drops",
+    "packets dropped over time",
+    lambda v: v.events("drop").size > 0,
+    why_not="no packet was dropped",
+    needs=(needs.recorded_events,),
+    order=140,
+)
 def drops(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.2)
     begins, counts, step = _counted(axes, view, "drop", 100)
@@ -55,7 +64,14 @@ def drops(view: View) -> Drawing:
     return Drawing("drops", "Drops", caption, fig)
 
 
-@figure("limiters", "rates of limited pairs or flows, and the queue", lambda v: bool(v.limiters()))
+@figure(
+    "limiters",
+    "rates of limited pairs or flows, and the queue",
+    lambda v: bool(v.limiters()),
+    why_not="no source was limited by congestion management",
+    needs=(needs.samples,),
+    order=120,
+)
 def limiters(view: View) -> Drawing:
     series = view.limiters()
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
@@ -81,7 +97,14 @@ def limiters(view: View) -> Drawing:
     return Drawing("limiters", "Limited rates and queue", caption, fig)
 
 
-@figure("memory", "shared memory of the switches over time", lambda v: bool(v.memory()) and v.has_memory_limit())
+@figure(
+    "memory",
+    "shared memory of the switches over time",
+    lambda v: bool(v.memory()) and v.has_memory_limit(),
+    why_not="no switch has a limit of memory",
+    needs=(needs.samples,),
+    order=130,
+)
 def memory(view: View) -> Drawing:
     series = view.memory()
     samples = next(iter(series.values()))[0]
@@ -162,7 +185,14 @@ def _resumptions(view: View) -> str:
     return f" (and {show(float(resumed), '1', 9)} that resume)" if resumed else ""
 
 
-@figure("pause", "PAUSE frames that switches send over time", lambda v: v.events("pause").size > 0)
+@figure(
+    "pause",
+    "PAUSE frames that switches send over time",
+    lambda v: v.events("pause").size > 0,
+    why_not=NO_PAUSE,
+    needs=(needs.recorded_events,),
+    order=150,
+)
 def pause(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.2)
     begins, counts, step = _counted(axes, view, "pause", 200)
