@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import tomllib
@@ -23,15 +22,12 @@ from elephan.experiment.compare.panel import unit_of as panel_unit
 from elephan.experiment.compare.saved import load_panel
 from elephan.experiment.path.path import Answer, load_answer
 from elephan.experiment.study import load_study
-from elephan.experiment.sweep import Row, Sweep, Variant, as_text
+from elephan.experiment.sweep import Sweep
+from elephan.experiment.trials import Trials, Variant, as_text
 from elephan.result import folder
 from elephan.result.run import Run, load_run, read_table
 from elephan.scenario.source import read_object, read_text
 from elephan.statistic import bounds, measures
-
-
-def _table(path: Path) -> list[dict[str, Any]]:
-    return list(read_table(path).to_pylist())
 
 
 def _lacking(path: Path, error: KeyError) -> InputError:
@@ -54,25 +50,14 @@ def _as_damaged(path: Path) -> Iterator[None]:
 def load_sweep(path: Path) -> Sweep:
     """A finished sweep from its folder."""
     where, manifest = folder.open_result(path)
-    summary, table = read_object(where / "summary.json"), _table(where / "runs.parquet")
+    summary = read_object(where / "summary.json")
     with _as_damaged(where / "summary.json"):
         variants = [Variant(v["variant"], v["parameters"]) for v in summary["variants"]]
         facts = summary["facts"] | {"manifest": manifest}
     with _as_damaged(where / "runs.parquet"):
-        rows = [
-            Row(row["variant"], int(row["seed"]), {k: float(v) for k, v in row.items() if _is_statistic(k) and v is not None})
-            for row in table
-        ]
+        trials = Trials.of_table(read_table(where / "runs.parquet"), measures.is_statistic, variants)
     with _as_damaged(where / "manifest.json"):
-        return Sweep(manifest["name"], variants, rows, facts)
-
-
-def _is_statistic(name: str) -> bool:
-    try:
-        measures.parse(name)
-    except InputError:
-        return False
-    return True
+        return Sweep(manifest["name"], variants, trials, facts)
 
 
 def load(path: str | os.PathLike[str]) -> Run | Sweep | Panel | Answer | Trace:
@@ -157,17 +142,11 @@ def _values(path: Path) -> Found:
     if manifest["kind"] == "trace":
         raise InputError(f"{where}: the analysis of a capture; elephan analyze FILE --compare RUN lays a run over it")
     found: Found = {}
-    for row in _table(where / "runs.parquet"):
-        variant = f"{row['experiment']}: {row['variant']}" if "experiment" in row else row["variant"]
-        for name, value in row.items():
-            if (_is_statistic(name) or name in STATISTICS) and value is not None:
-                found.setdefault(variant, {}).setdefault(name, {})[int(row["seed"])] = float(value)
+    for row in Trials.of_table(read_table(where / "runs.parquet"), lambda name: name in STATISTICS or measures.is_statistic(name)):
+        variant = f"{row.experiment}: {row.variant}" if row.experiment else row.variant
+        for name, value in row.values.items():
+            found.setdefault(variant, {}).setdefault(name, {})[row.seed] = value
     return found
-
-
-def _mean(values: Mapping[int, float]) -> stats.Interval:
-    known = [value for value in values.values() if not math.isnan(value)]
-    return stats.mean_interval(known) if known else stats.NOTHING
 
 
 def _flows(path: Path) -> dict[str, int]:
@@ -182,16 +161,16 @@ def _mean_of(name: str, values: Mapping[int, float], flows: int) -> stats.Interv
     if name not in STATISTICS:
         return bounds.interval(name, list(values.values()), flows)
     about = STATISTICS[name]
-    return stats.within(_mean(values), about.low, about.top)
+    return stats.mean_within(list(values.values()), about.low, about.top)
 
 
 def _difference_of(name: str, pairs: Mapping[int, float]) -> stats.Interval:
     """The mean difference of a statistic, cut off at what is possible."""
     if name not in STATISTICS:
-        return bounds.difference(name, _mean(pairs))
+        return bounds.difference(name, stats.mean_within(list(pairs.values())))
     about = STATISTICS[name]
     most = about.top - about.low
-    return stats.within(_mean(pairs), -most, most)
+    return stats.mean_within(list(pairs.values()), -most, most)
 
 
 _LISTED_MAX = 4  # differences between two scenarios that are told

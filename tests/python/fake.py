@@ -221,6 +221,9 @@ def _events(time: Any, drops: Any, lossy: bool) -> pa.Table:
     )
 
 
+PROVENANCE = {"parameters": [{"path": "switches.sw.memory", "value": "48 KiB", "from": "given"}], "dropped": []}
+
+
 def run(
     text: str, name: str, format: str, overrides: str, seed: Any, folder: Any, progress: Any, cancel: Any, agreed: Any = None
 ) -> Any:
@@ -242,15 +245,11 @@ def run(
     if progress is not None:
         progress(1.0, 1000)
     summary = {"goodput_bps": 9.3e9}
-    provenance = {
-        "parameters": [{"path": "switches.sw.memory", "value": "48 KiB", "from": "given"}],
-        "dropped": [],
-    }
     return SimpleNamespace(
         tables=found,
         summary=json.dumps(summary),
         resolved_toml=SCENARIO.format(seed=seed or 1),
-        provenance=json.dumps(provenance),
+        provenance=json.dumps(PROVENANCE),
         wall_s=0.01,
         events=1000,
         packet_hops=2000,
@@ -274,7 +273,8 @@ def variants(text: str, name: str, format: str, overrides: str, repetitions: Any
 
 
 def resolve(text: str, name: str, format: str, overrides: str, seed: Any, **_: Any) -> str:
-    return json.dumps({"seed": seed or 1, "toml": 'traffic = [{ kind = "bulk", size = "1 MB" }]'})
+    traffic = 'traffic = [{ kind = "bulk", size = "1 MB" }]\n'
+    return json.dumps({"seed": seed or 1, "toml": traffic + SCENARIO.format(seed=seed or 1), "provenance": PROVENANCE})
 
 
 def version() -> str:

@@ -370,7 +370,7 @@ def test_tab_completion_offers_what_a_module_is_for(name: str) -> None:
 def test_seeds_may_be_numbers_of_numpy(tmp_path: Path) -> None:
     short = {"duration": "20 ms"}
     assert el.run("incast", seed=np.int64(2), set=short).seed == 2
-    assert [row.seed for row in el.sweep("incast", seed=np.uint8(3), set=short, repetitions=2).rows][:2] == [3, 4]
+    assert [row.seed for row in el.sweep("incast", seed=np.uint8(3), set=short, repetitions=2).trials][:2] == [3, 4]
     answer = el.path("10 Mbps", "10 ms", size="100 KB", streams=1, congestion_control="reno", seed=np.int32(4), out=tmp_path / "p")
     assert answer.manifest()["seed"] == 4
     assert el.l2.qcn_congestion_point(seed=np.int64(5)) is not None

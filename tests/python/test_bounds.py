@@ -9,8 +9,8 @@ import pytest
 from elephan import open as results
 from elephan.base.stats import Interval
 from elephan.experiment.compare.panel import Law, Panel
-from elephan.experiment.compare.panel import Row as PanelRow
-from elephan.experiment.sweep import Row, Sweep, Variant
+from elephan.experiment.sweep import Sweep
+from elephan.experiment.trials import Trial, Trials, Variant
 from elephan.report.figure.dots import dot_columns
 from elephan.report.figure.panel_figures import jain_map
 from elephan.statistic import bounds
@@ -18,7 +18,7 @@ from elephan.statistic import bounds
 
 def test_jains_index_of_n_flows_is_one_over_n_at_least() -> None:
     """0.5 and 0.9 of two runs: 0.7 +- 12.7 * 0.2."""
-    rows = [Row("a", seed, {"goodput_bps.jain": x, "jain_1ms.mean": x, "jain_1ms.sd": x}) for seed, x in enumerate((0.5, 0.9))]
+    rows = [Trial("a", seed, {"goodput_bps.jain": x, "jain_1ms.mean": x, "jain_1ms.sd": x}) for seed, x in enumerate((0.5, 0.9))]
     sweep = Sweep("made up", [Variant("a", {})], rows, {"flows": {"a": 4}})
     for name in ("goodput_bps.jain", "jain_1ms.mean"):
         assert (sweep.interval("a", name).low, sweep.interval("a", name).high) == (0.25, 1.0)
@@ -30,7 +30,7 @@ def test_jains_index_of_n_flows_is_one_over_n_at_least() -> None:
 def test_shares_differ_by_a_hundred_points_at_most() -> None:
     values = {"a": (0.0, 0.1), "b": (0.9, 0.5)}
     rows = [
-        Row(label, seed, {"utilisation.max": x, "drops.sum": x}) for label, both in values.items() for seed, x in enumerate(both)
+        Trial(label, seed, {"utilisation.max": x, "drops.sum": x}) for label, both in values.items() for seed, x in enumerate(both)
     ]
     sweep = Sweep("made up", [Variant("a", {}), Variant("b", {})], rows, {})
     share, count = (sweep.difference("b", "a", name) for name in ("utilisation.max", "drops.sum"))
@@ -56,8 +56,8 @@ def test_the_matrix_of_a_comparison_shows_both_ends_of_what_is_cut_off() -> None
     rows = []
     for pair, values in (("x + x", (0.6, 0.9)), ("x + reno", (0.795, 0.805)), ("reno + reno", (1.0, 1.0))):
         more = {"goodput_a_bps": 20.0, "goodput_b_bps": 20.0, "share_a": 0.5}
-        rows += [PanelRow("pair", pair, seed, {**more, "jain": value}) for seed, value in enumerate(values)]
-    panel = Panel([Law("x", "x"), Law("reno", "reno")], rows, [], {"repetitions": 2})
+        rows += [Trial(pair, seed, {**more, "jain": value}, "pair") for seed, value in enumerate(values)]
+    panel = Panel([Law("x", "x"), Law("reno", "reno")], Trials(rows), [], {"repetitions": 2})
     assert (panel.jain("x", "x").low, panel.jain("x", "x").high) == (0.5, 1.0)
     said = {text.get_text() for text in jain_map(panel).figure.axes[0].texts}
     assert {"0.50 to 1.00", "±0.06"} <= said

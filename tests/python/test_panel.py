@@ -19,7 +19,8 @@ from elephan.cli import show
 from elephan.experiment.compare import signals
 from elephan.experiment.compare.experiments import PAIR, experiments
 from elephan.experiment.compare.network import read_buffer, read_network
-from elephan.experiment.compare.panel import Panel, Row, variants
+from elephan.experiment.compare.panel import Panel, settings, variant_of
+from elephan.experiment.trials import Trial, Trials
 from elephan.report.page.compare_page import _idle
 from elephan.scenario.congestion import Law
 
@@ -75,20 +76,22 @@ def test_the_round_trips_of_the_dumbbell() -> None:
 
 def test_every_pair_once_and_reno_always() -> None:
     laws = [Law("a", "a"), Law("b", "b")]
-    pairs = [v.label for v in variants(laws, [PAIR])]
+    pairs = [variant_of(*setting).label for setting in settings(laws, [PAIR])]
     assert pairs == ["a + a", "a + b", "a + reno", "b + b", "b + reno", "reno + reno"]
-    assert len(variants([Law("reno", "reno"), *laws], [PAIR])) == 6
+    assert len(settings([Law("reno", "reno"), *laws], [PAIR])) == 6
 
 
 def made_up() -> Panel:
     """A panel by hand: law x gets 30 and leaves Reno 10, two Renos share 24 and 16."""
     rows = []
     for seed in (1, 2):
-        rows.append(Row("pair", "x + x", seed, {"goodput_a_bps": 20.0, "goodput_b_bps": 20.0, "share_a": 0.5, "jain": 1.0}))
-        rows.append(Row("pair", "x + reno", seed, {"goodput_a_bps": 30.0, "goodput_b_bps": 10.0, "share_a": 0.75, "jain": 0.8}))
-        rows.append(Row("pair", "reno + reno", seed, {"goodput_a_bps": 24.0, "goodput_b_bps": 16.0, "share_a": 0.6, "jain": 0.96}))
-        rows.append(Row("join", "x", seed, {"delta_fair_ns": 4e9 if seed == 1 else math.nan, "horizon_ns": 100e9}))
-    return Panel([Law("x", "x")], rows, [], {"repetitions": 2})
+        rows.append(Trial("x + x", seed, {"goodput_a_bps": 20.0, "goodput_b_bps": 20.0, "share_a": 0.5, "jain": 1.0}, "pair"))
+        rows.append(Trial("x + reno", seed, {"goodput_a_bps": 30.0, "goodput_b_bps": 10.0, "share_a": 0.75, "jain": 0.8}, "pair"))
+        rows.append(
+            Trial("reno + reno", seed, {"goodput_a_bps": 24.0, "goodput_b_bps": 16.0, "share_a": 0.6, "jain": 0.96}, "pair")
+        )
+        rows.append(Trial("x", seed, {"delta_fair_ns": 4e9 if seed == 1 else math.nan, "horizon_ns": 100e9}, "join"))
+    return Panel([Law("x", "x")], Trials(rows), [], {"repetitions": 2})
 
 
 def test_friendliness_is_what_reno_keeps() -> None:
@@ -127,11 +130,11 @@ def test_a_variant_of_which_every_run_failed_has_no_interval() -> None:
 
 def test_a_pair_that_leaves_room_is_named() -> None:
     """x beside y has 15 and 15 of 40 Mb/s in both runs: Jain's index 1, three quarters used."""
-    rows = [Row("alone", law, seed, {"goodput_bps": 40e6}) for law in "xy" for seed in (1, 2)]
+    rows = [Trial(law, seed, {"goodput_bps": 40e6}, "alone") for law in "xy" for seed in (1, 2)]
     for pair, each in (("x + x", 20e6), ("y + y", 19e6), ("x + y", 15e6)):
         values = {"goodput_a_bps": each, "goodput_b_bps": each, "share_a": 0.5, "jain": 1.0}
-        rows += [Row("pair", pair, seed, values) for seed in (1, 2)]
-    panel = Panel([Law("x", "x"), Law("y", "y")], rows, [], {"repetitions": 2})
+        rows += [Trial(pair, seed, values, "pair") for seed in (1, 2)]
+    panel = Panel([Law("x", "x"), Law("y", "y")], Trials(rows), [], {"repetitions": 2})
     assert panel.most_bps == 40e6
     assert panel.together("y", "x") == Interval(30e6, 30e6, 30e6, 2)
     assert _idle(panel, [("x", "x"), ("x", "y"), ("y", "y")]) == (
@@ -160,7 +163,7 @@ def test_a_panel(panel: tuple[Panel, Path]) -> None:
     assert done.interval("alone", "vegas", "loss").mean == 0.0
     assert done.share("reno", "vegas").mean == pytest.approx(1 - done.share("vegas", "reno").mean)
     assert done.interval("rtt", "reno", "long_over_short").mean < 0.9  # Reno favours short round trips
-    with pytest.raises(InputError, match='no law "renno"'):
+    with pytest.raises(InputError, match='no congestion control "renno"'):
         done.jain("renno", "vegas")
 
 
@@ -316,7 +319,7 @@ def test_a_network_that_carries_nothing_has_a_report(tmp_path: Path, capfd: pyte
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         done = el.compare("reno", rate="5 Mbps", set=far, quick=True, repetitions=1, out=tmp_path / "c")
-    assert {row.values.get("goodput_bps", 0.0) for row in done.rows} == {0.0}
+    assert {row.values.get("goodput_bps", 0.0) for row in done.trials} == {0.0}
     assert (tmp_path / "c" / "report.html").exists()
     show.compare(done, tmp_path / "c")
     assert "Of one run each, so without intervals. The quick cut" in capfd.readouterr().out
@@ -336,7 +339,7 @@ def test_a_change_of_capacity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     steady = replace(change.CHANGE, source=lambda _network, _times: experiments.scenario("alone"))
     monkeypatch.setattr(panel, "experiments", lambda: [steady])
     done = panel.compare(["reno"], rate="5 Mbps", rtt="20 ms", quick=True, repetitions=1)
-    found = done.rows[0].values
+    found = done.trials[0].values
     assert found["rise_ns"] == 0.0
     assert found["drop_goodput_share"] == pytest.approx((1 - 0.01) / (0.25 - 0.01), rel=0.03)
     assert found["drop_queue_mean_ns"] < found["drop_queue_peak_ns"]

@@ -7,8 +7,8 @@ from pathlib import Path
 import elephan as el
 import numpy as np
 import pytest
-from elephan.experiment.pool import Job
 from elephan.experiment.study import Results, open_study, run_study
+from elephan.experiment.trials import Trial, Trials
 from elephan.statistic import measures
 from elephan.studies.intel_2007 import beyond, slides
 from elephan.table.rows import column, texts
@@ -46,7 +46,7 @@ def test_figures_name_what_is_measured() -> None:
 
     assert {name for _, name, _ in (*_ROWS, *_STAR_ROWS)} <= set(STUDY.statistics)
     with pytest.raises(el.InputError, match=r'measures no "queue_ful_drops.sum"; did you mean "queue_full_drops.sum"\?'):
-        Results(STUDY, {}).interval("baseline", "No CM", "queue_ful_drops.sum")
+        Results(STUDY, Trials([]), {}, Path()).interval("baseline", "No CM", "queue_ful_drops.sum")
 
 
 def test_every_scenario_resolves() -> None:
@@ -102,14 +102,11 @@ def test_raw_frames_are_what_the_layer_2_workload_was() -> None:
 
 def test_the_quick_cut_says_nothing_of_what_it_does_not_run(tmp_path: Path) -> None:
     study = open_study("intel-2007", quick=True)
-    results = Results(study, {})
-    kept = short("No CM", "single-hop", out=tmp_path / "run")
+    kept = short("No CM", "single-hop", out=tmp_path / "runs" / "single-hop" / "NoCM-1")
     values = measures.statistics(kept, ("drops.sum", "timeouts.positive")) | {beyond.IN_HOTSPOT: 3e10}
-    for experiment in study.experiments:
-        for variant in experiment.variants:
-            folder = tmp_path / "run" if (experiment.name, variant.label) == ("single-hop", "No CM") else None
-            results.add(experiment.name, Job(study.scenario(experiment), {}, 1, variant.label, folder=folder), values)
-    del results.rows["single-hop", "QCN"]
+    names = [(one.name, variant.label) for one in study.experiments for variant in one.variants]
+    trials = [Trial(label, 1, values, name) for name, label in names if (name, label) != ("single-hop", "QCN")]
+    results = Results(study, Trials(trials), {}, tmp_path)
     said = study.figures.answer(results)
     assert "n/a" not in " ".join(said)
     assert "Not run" not in " ".join(said)  # each scheme on one of both networks

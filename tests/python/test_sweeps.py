@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 from elephan.base.errors import ElephanError, InputError
 from elephan.cli import status_of
-from elephan.experiment.sweep import Row, Sweep, Variant
+from elephan.experiment.sweep import Sweep
+from elephan.experiment.trials import Trial, Variant
 from elephan.open import compare, redraw
 from elephan.report.figure.sweep_figures import draw_all
 from elephan.report.page.sweep_page import _answer, _bases
@@ -46,7 +47,7 @@ def test_every_variant_has_the_same_seeds(swept: Sweep) -> None:
 def test_intervals_end_where_their_quantity_does() -> None:
     """0.58, 1 and 1: mean 0.86, standard error 0.14, t(0.975, 2) = 4.30265, so 0.2576 to 1.4624 of a share that ends at 1."""
     each = {"utilisation.max": (0.58, 1.0, 1.0), "drops.sum": (0.0, 0.0, 300.0), "utilisation.sum": (1.0, 2.0, 3.0)}
-    rows = [Row("a", seed, {name: values[seed] for name, values in each.items()}) for seed in range(3)]
+    rows = [Trial("a", seed, {name: values[seed] for name, values in each.items()}) for seed in range(3)]
     sweep = Sweep("made up", [Variant("a", {})], rows, {})
     share, drops, several = (sweep.interval("a", name) for name in each)
     assert (share.mean, share.low, share.high) == pytest.approx((0.86, 0.86 - 4.30265 * 0.14, 1.0), rel=1e-5)
@@ -58,7 +59,7 @@ def test_intervals_end_where_their_quantity_does() -> None:
 def test_means_know_what_they_are_of(tmp_path: Path) -> None:
     """One run has no spread, of which nothing is known; b has no jain at all."""
     each = {"goodput_bps.sum": 2e6, "latency_ns.p99": 5.0, "loss.max": 0.5}
-    rows = [Row("a", 1, each | {"goodput_bps.jain": 0.9}), Row("b", 1, each), Row("b", 2, each)]
+    rows = [Trial("a", 1, each | {"goodput_bps.jain": 0.9}), Trial("b", 1, each), Trial("b", 2, each)]
     sweep = Sweep("made up", [Variant("a", {}), Variant("b", {})], rows, {})
     pq.write_table(sweep.means, tmp_path / "means.parquet")
     means = pq.read_table(tmp_path / "means.parquet")
@@ -102,7 +103,8 @@ def test_parameters_and_variants_in_words() -> None:
 
 def test_the_answer_of_a_sweep_says_whose_parameter_it_is() -> None:
     sweep = _made_up({"traffic.n.congestion_control": "reno"}, {"traffic.n.congestion_control": "htcp"})
-    sweep.rows = [Row(f"v{i}", seed, {"goodput_bps[n].sum": 1e6 * (1 + i)}) for i in (0, 1) for seed in (1, 2)]
+    rows = [Trial(f"v{i}", seed, {"goodput_bps[n].sum": 1e6 * (1 + i)}) for i in (0, 1) for seed in (1, 2)]
+    sweep = Sweep("made up", sweep.variants, rows, {})
     assert _answer(sweep, ["goodput_bps[n].sum"]) == [
         "Total goodput of n: from 1 Mb/s with reno to 2 Mb/s with htcp (congestion control of n).",
         "Total goodput of n, htcp less reno with the same seeds: 1 Mb/s.",
@@ -124,8 +126,8 @@ def test_names_stand_in_rows_and_numbers_along_lines() -> None:
     statistic = "goodput_bps.sum"
 
     def drawn(*settings: dict[str, object]) -> Axes:
-        sweep = _made_up(*settings)
-        sweep.rows = [Row(f"v{i}", 1, {statistic: 1e6 * 10**i}) for i in range(len(settings))]
+        rows = [Trial(f"v{i}", 1, {statistic: 1e6 * 10**i}) for i in range(len(settings))]
+        sweep = Sweep("made up", _made_up(*settings).variants, rows, {})
         return draw_all(sweep, [statistic])[0].figure.axes[0]
 
     rows = drawn(*({law: c, queue: {"kind": q}} for c in ("reno", "htcp", "bbr") for q in ("fifo", "codel")))
@@ -213,7 +215,7 @@ def test_a_comparison_gives_the_intervals_of_the_sweeps_and_says_whose_runs_it_p
     """A share of 0.58, 1 and 1 has 0.86 +- 0.60, which ends at 1; the other sweep has only the first two of its seeds."""
 
     def saved(name: str, shares: tuple[float, ...]) -> Path:
-        rows = [Row("a", seed, {"utilisation.max": share}) for seed, share in enumerate(shares)]
+        rows = [Trial("a", seed, {"utilisation.max": share}) for seed, share in enumerate(shares)]
         return Sweep("made up", [Variant("a", {})], rows, swept.facts).save(tmp_path / name)
 
     a, b = saved("a", (0.58, 1.0, 1.0)), saved("b", (0.58, 1.0))
@@ -352,15 +354,16 @@ def test_a_sweep_describes_its_first_run_whichever_is_done_first(fake_core: None
     assert found.facts["scenario_sha256"] == found.facts["first"]["scenario_sha256"]
 
 
-def test_the_earliest_job_tells() -> None:
-    from elephan.experiment.pool import Earliest, Job
+def test_the_earliest_run_that_came_through_is_described(fake_core: None) -> None:
+    from elephan.experiment.pool import Job, Outcome, Outcomes
     from elephan.scenario.source import Source
 
-    jobs = [Job(Source("", "", "toml", ""), {}, seed, "") for seed in (1, 2, 3)]
-    first = Earliest(jobs)
-    for job in (jobs[1], jobs[2], jobs[0], jobs[1]):
-        first.offer(job, lambda job=job: {"seed": job.seed})
-    assert first.told == {"seed": 1}
+    jobs = [Job(Source("x = 1\n", "", "toml", ""), {}, seed, Variant("a")) for seed in (1, 2, 3)]
+    done = Outcomes([Outcome(jobs[0], error="broken"), Outcome(jobs[1], {}), Outcome(jobs[2], {})])
+    assert done.first()["seed"] == 2
+    assert done.failures == ["a seed 1: broken"]
+    with pytest.raises(ElephanError, match=r"^every run failed; the first: a seed 1: broken$"):
+        Outcomes(done[:1]).checked()
 
 
 def test_nothing_to_sweep(fake_core: None) -> None:
@@ -369,7 +372,7 @@ def test_nothing_to_sweep(fake_core: None) -> None:
             el.sweep(text)
         with pytest.raises(InputError, match="nothing to sweep"):
             el.sweep(text, set={"a": 1}, repetitions=1)
-    assert len(el.sweep("x = 1\n", repetitions=2).rows) == 2
+    assert len(el.sweep("x = 1\n", repetitions=2).trials) == 2
 
 
 def test_arguments_of_the_wrong_kind(fake_core: None) -> None:

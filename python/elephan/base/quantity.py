@@ -98,6 +98,23 @@ def parse_any(text: str) -> tuple[float, str] | None:
     return None
 
 
+_IN_TABLES = {"bps": "bit/s", "bytes": "B"}
+
+
+def unit_parts(value: Any) -> tuple[float, str] | None:
+    """`(number, unit)` of a parameter, in base units as tables name them: `"5 ms"` gives `(0.005, "s")`, `"2 bdp"` `(2, "bdp")`.
+
+    A plain number has the unit `""`. None for what is neither.
+    """
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value, ""
+    if not isinstance(value, str) or (match := _NUMBER.match(value)) is None:
+        return None
+    amount, unit = parse_any(value) or (float(match[1].replace("_", "")), match[2] or "")
+    unit = _IN_TABLES.get(unit, unit)
+    return (amount, unit) if all(c.isalpha() or c in "%/" for c in unit) else None
+
+
 _SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
 _LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 

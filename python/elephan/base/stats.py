@@ -26,6 +26,7 @@ __all__ = [
     "jain",
     "jain_per_window",
     "mean_interval",
+    "mean_within",
     "paired_difference",
     "paired_ratio",
     "quantiles",
@@ -111,6 +112,21 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
         error = float(np.std(array, ddof=1)) / math.sqrt(n)
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
     return Interval(mean, mean - half, mean + half, n, level)
+
+
+@of_arguments
+def mean_within(values: Values, low: float = -math.inf, top: float = math.inf) -> Interval:
+    """Returns `mean_interval` of the values that are not NaN, cut off where their quantity ends; `NOTHING` of no value.
+
+    Example: 0.58, 1 and 1 of a share: 0.86, from 0.258 to 1.
+    """
+    known = _array(values)
+    known = known[~np.isnan(known)]
+    if known.size == 0:
+        return NOTHING
+    found = mean_interval(known)
+    # In results of older versions a port counts as busy for whole packets, which may be a little more than the run.
+    return within(found, min(low, found.mean), max(top, found.mean))
 
 
 @of_arguments

@@ -186,7 +186,7 @@ def sweep(done: Sweep, folder: Path) -> None:
         for i, label in enumerate(done.labels):
             table.add_row(label, *(cells[s][i] for s in group))
         console.print(table)
-    repetitions = len({row.seed for row in done.rows})
+    repetitions = len(done.trials.seeds)
     if repetitions > 1 and not alike(done, statistics):
         console.print(
             f"Means of {repetitions} runs, ± half of the 95 % interval (in brackets one cut off where its quantity ends).",

@@ -25,9 +25,10 @@ from elephan.base import stats
 from elephan.base.drawn import write_report
 from elephan.base.errors import InputError, nearest
 from elephan.base.progress import status
-from elephan.base.quantity import seconds
+from elephan.base.quantity import seconds, unit_parts
 from elephan.experiment import claims
-from elephan.experiment.pool import Earliest, Job, check_workers, failures, run_jobs
+from elephan.experiment.pool import Job, check_workers, run_jobs
+from elephan.experiment.trials import Trials, Variant
 from elephan.result import folder
 from elephan.result.run import Run, load_run, read_table
 from elephan.scenario import core
@@ -71,10 +72,15 @@ class Point:
     set: Mapping[str, Any]
     value: float = math.nan
 
+    @property
+    def parameter(self) -> str | float:
+        """What a table of trials says of it: its label, or its value in figures where the label is no quantity."""
+        return self.label if math.isnan(self.value) or unit_parts(self.label) else self.value
+
 
 @dataclass(frozen=True)
-class Variant:
-    """A combination of points, one of each axis."""
+class Combination:
+    """A point of each axis."""
 
     points: tuple[Point, ...]
 
@@ -103,8 +109,13 @@ class Experiment:
     set: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def variants(self) -> list[Variant]:
-        return [Variant(points) for points in product(*(self.points[axis] for axis in self.axes))]
+    def variants(self) -> list[Combination]:
+        return [Combination(points) for points in product(*(self.points[axis] for axis in self.axes))]
+
+    def variant(self, of: Combination) -> Variant:
+        """The variant that a combination is, with its points as parameters: a label, or its value in figures if it has one."""
+        parameters = {axis: point.parameter for axis, point in zip(self.axes, of.points, strict=True)}
+        return Variant(of.label, parameters, self.name)
 
 
 class Study:
@@ -188,16 +199,9 @@ def open_study(name: str, quick: bool = False) -> Study:
 class Results:
     """What a study found: statistics of every run, and the kept runs themselves."""
 
-    def __init__(self, study: Study, facts: dict[str, Any]) -> None:
-        self.study, self.facts = study, facts
-        self.rows: dict[tuple[str, str], dict[int, Mapping[str, float]]] = {}
-        self.kept: dict[tuple[str, str], dict[int, Path]] = {}
-
-    def add(self, experiment: str, job: Job, values: Mapping[str, float]) -> None:
-        key = (experiment, job.variant)
-        self.rows.setdefault(key, {})[job.seed] = values
-        if job.folder is not None:
-            self.kept.setdefault(key, {})[job.seed] = job.folder
+    def __init__(self, study: Study, trials: Trials, facts: dict[str, Any], place: Path) -> None:
+        self.study, self.trials, self.facts = study, trials, facts
+        self.place = place  # the folder of the results, with the kept runs
 
     def by_seed(self, experiment: str, variant: str, statistic: str) -> dict[int, float]:
         """A statistic of every repetition of a variant, by seed (NaN where a run has none); empty if all failed."""
@@ -205,8 +209,7 @@ class Results:
             raise InputError(
                 f'the study {self.study.name} measures no "{statistic}"{nearest(statistic, list(self.study.statistics))}'
             )
-        runs = self.rows.get((experiment, variant), {})
-        return {seed: values.get(statistic, math.nan) for seed, values in sorted(runs.items())}
+        return dict(sorted(self.trials.by_seed(variant, statistic, experiment).items()))
 
     def values(self, experiment: str, variant: str, statistic: str) -> list[float]:
         return [value for value in self.by_seed(experiment, variant, statistic).values() if not math.isnan(value)]
@@ -229,30 +232,31 @@ class Results:
 
     def runs(self, experiment: str, variant: str) -> list[Run]:
         """The kept runs of a variant, in the order of their seeds."""
-        return [load_run(path) for _, path in sorted(self.kept.get((experiment, variant), {}).items())]
+        if not self.experiment(experiment).keep:
+            return []
+        seeds = sorted(row.seed for row in self.trials.by_variant.get((experiment, variant), []))
+        return [load_run(_kept(self.place, experiment, variant, seed)) for seed in seeds]
 
     def table(self) -> Any:
-        """A pyarrow Table with a row per run."""
-        import pyarrow as pa
-
-        rows = [
-            {"experiment": experiment, "variant": variant, "seed": seed, **{n: values.get(n) for n in self.study.statistics}}
-            for (experiment, variant), runs in self.rows.items()
-            for seed, values in sorted(runs.items())
-        ]
-        return pa.Table.from_pylist(rows)
+        """A pyarrow Table with a row per run: experiment, variant, the points of its axes, seed, statistics."""
+        return self.trials.table(self.study.statistics)
 
 
-def _jobs(study: Study, place: Path) -> list[tuple[str, Job]]:
+def _kept(place: Path, experiment: str, variant: str, seed: int) -> Path:
+    """The folder of a kept run."""
+    return place / "runs" / experiment / f"{variant.replace('/', '_').replace(' ', '')}-{seed}"
+
+
+def _jobs(study: Study, place: Path) -> list[Job]:
     found = []
     for experiment in study.experiments:
         source = study.scenario(experiment)
-        for variant in experiment.variants:
-            overrides = {**experiment.set, **variant.overrides}
+        for combination in experiment.variants:
+            overrides = {**experiment.set, **combination.overrides}
+            variant = experiment.variant(combination)
             for seed in range(1, experiment.repetitions + 1):
-                kept = place / "runs" / experiment.name / f"{variant.label.replace('/', '_').replace(' ', '')}-{seed}"
-                job = Job(source, overrides, seed, variant.label, folder=kept if experiment.keep else None)
-                found.append((experiment.name, job))
+                kept = _kept(place, experiment.name, variant.label, seed) if experiment.keep else None
+                found.append(Job(source, overrides, seed, variant, kept))
     return found
 
 
@@ -268,27 +272,21 @@ def run_study(
     study, begin = open_study(name, quick), time.monotonic()
     check_workers(workers)
     with folder.result_folder(out, "study") as partial:
-        work = _jobs(study, partial)
-        jobs = [job for _, job in work]
-        first = Earliest(jobs)
 
-        def reduce(job: Job, run: Run) -> dict[str, float]:
-            first.offer(job, lambda: {"scenario": run.scenario, "provenance": run.provenance})
+        def measure(_job: Job, run: Run) -> dict[str, float]:
             return measures.statistics(run, study.statistics, strict=False)
 
-        outcomes = run_jobs(jobs, reduce, workers=workers, label=study.name, progress=progress)
-        facts: dict[str, Any] = {**first.told, "failures": failures(outcomes)}
-        results = Results(study, facts)
-        for (experiment, _), outcome in zip(work, outcomes, strict=True):
-            if outcome.value is not None:
-                results.add(experiment, outcome.job, outcome.value)
+        jobs = _jobs(study, partial)
+        outcomes = run_jobs(jobs, measure, workers=workers, label=study.name, progress=progress).checked()
+        facts: dict[str, Any] = {**outcomes.first(), "failures": outcomes.failures}
+        results = Results(study, Trials(outcomes.trials(), (job.variant for job in jobs)), facts, partial)
         verdicts = claims.judge(study.claims, results, study.planned)
         facts["wall_s"] = time.monotonic() - begin
         _write(partial, results, verdicts)
         folder.write_json(partial / "manifest.json", _manifest(results, len(outcomes)))
         with folder.drawing(), status("drawing the report", progress):
             write_report("study", (results, verdicts), partial / "report.html", partial / "figures")
-    _moved(results, partial, Path(out))
+    results.place = Path(out)
     return results, verdicts
 
 
@@ -318,22 +316,12 @@ def _manifest(results: Results, runs: int) -> dict[str, Any]:
     }
 
 
-def _moved(results: Results, partial: Path, out: Path) -> None:
-    """Points the kept runs to the final folder."""
-    for runs in results.kept.values():
-        for seed, path in runs.items():
-            runs[seed] = out / path.relative_to(partial)
-
-
 def load_study(path: Path) -> tuple[Results, list[claims.Verdict]]:
     """A finished study from its folder, judged again."""
     where, manifest = folder.open_result(path)
     study = open_study(manifest["name"], bool(manifest.get("quick")))
     facts = {key: manifest[key] for key in ("failures", "wall_s", "command")}
     facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": read_json(where / "provenance.json")}
-    results = Results(study, facts)
-    kept = {(experiment, job.variant, job.seed): job for experiment, job in _jobs(study, where)}
-    for row in read_table(where / "runs.parquet").to_pylist():
-        job = kept[row["experiment"], row["variant"], row["seed"]]
-        results.add(row["experiment"], job, {n: row[n] for n in study.statistics if row.get(n) is not None})
+    trials = Trials.of_table(read_table(where / "runs.parquet"), lambda name: name in study.statistics)
+    results = Results(study, trials, facts, where)
     return results, claims.judge(study.claims, results, study.planned)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,35 +14,27 @@ from elephan.base.errors import InputError, nearest, shown
 from elephan.base.progress import status
 from elephan.base.quantity import in_files
 from elephan.base.seed import seed_or_none
-from elephan.experiment.pool import Earliest, Job, Outcome, check_workers, failures, run_jobs
+from elephan.experiment.pool import Job, Outcomes, check_workers, run_jobs
+from elephan.experiment.trials import (
+    Trial,
+    Trials,
+    Variant,
+    as_text,
+    check_repetitions,
+    described,
+    described_table,
+    known,
+    parameter_columns,
+)
 from elephan.result import folder
 from elephan.result.run import Run
 from elephan.scenario import core
 from elephan.scenario.source import Source, open_source
-from elephan.statistic import bounds, measures, titles
+from elephan.statistic import bounds, measures
 from elephan.table.rows import NoSuchPart
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-REPETITIONS_MAX = 100_000
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One setting of the parameters; each has the same seeds."""
-
-    label: str
-    parameters: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One run of a sweep: which variant, which seed, and its statistics."""
-
-    variant: str
-    seed: int
-    statistics: Mapping[str, float]
 
 
 class Sweep(Drawn):
@@ -52,10 +42,10 @@ class Sweep(Drawn):
 
     kind = "sweep"
 
-    def __init__(self, name: str, variants: Sequence[Variant], rows: Sequence[Row], facts: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, variants: Sequence[Variant], rows: Sequence[Trial], facts: Mapping[str, Any]) -> None:
         self.name = name
         self.variants = list(variants)
-        self.rows = list(rows)
+        self.trials = Trials(rows, variants)
         self.facts = dict(facts)  # title, question, resolved scenario and provenance of the first run, failures ...
 
     @property
@@ -65,10 +55,7 @@ class Sweep(Drawn):
     @property
     def statistics(self) -> list[str]:
         """Names of all statistics found in any run, in the order of the request."""
-        found: dict[str, None] = {}
-        for row in self.rows:
-            found.update(dict.fromkeys(row.statistics))
-        return list(found)
+        return self.trials.statistics
 
     @property
     def failures(self) -> list[str]:
@@ -82,20 +69,14 @@ class Sweep(Drawn):
     @property
     def size(self) -> str:
         """`2 variants, 10 runs`."""
-        counts = {"variant": len(self.variants), "run": len(self.rows)}
+        counts = {"variant": len(self.variants), "run": len(self.trials)}
         return ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())
-
-    def _variant(self, label: str) -> str:
-        if label not in self.labels:
-            raise InputError(f'no variant "{label}"{nearest(label, self.labels)}')
-        return label
 
     def by_seed(self, label: str, statistic: str) -> dict[int, float]:
         """A statistic of each repetition of a variant, by seed."""
         if statistic not in self.statistics:
             raise InputError(f'the sweep has no statistic "{statistic}"{nearest(statistic, self.statistics)}')
-        self._variant(label)
-        return {row.seed: row.statistics.get(statistic, math.nan) for row in self.rows if row.variant == label}
+        return self.trials.by_seed(known(label, self.labels, "variant"), statistic)
 
     def values(self, label: str, statistic: str) -> list[float]:
         """A statistic of each repetition of a variant, NaN where a run has none."""
@@ -107,9 +88,9 @@ class Sweep(Drawn):
         return bounds.interval(statistic, self.values(label, statistic), flows)
 
     def _paired(self, a: str, b: str, statistic: str) -> tuple[list[float], list[float]]:
-        left, right = self.by_seed(a, statistic), self.by_seed(b, statistic)
-        seeds = [seed for seed in left if seed in right]
-        return [left[seed] for seed in seeds], [right[seed] for seed in seeds]
+        for label in (a, b):
+            self.by_seed(label, statistic)
+        return self.trials.paired(a, b, statistic)
 
     def difference(self, a: str, b: str, statistic: str, method: str = "t") -> stats.Interval:
         """Mean of a - b over runs with the same seed, its interval cut off at what is possible."""
@@ -125,32 +106,23 @@ class Sweep(Drawn):
 
     @property
     def table(self) -> pa.Table:
-        """A row per run: variant, parameters (as text), seed, statistics."""
-        settings = {variant.label: variant.parameters for variant in self.variants}
-        columns: dict[str, list[Any]] = {"variant": [row.variant for row in self.rows]}
-        for key in self.parameters:
-            columns[key] = [as_text(settings[row.variant].get(key)) for row in self.rows]
-        columns["seed"] = [row.seed for row in self.rows]
-        for name in self.statistics:
-            columns[name] = [row.statistics.get(name) for row in self.rows]
-        return _table(columns, {name: _described_column(name) for name in self.statistics})
+        """A row per run: variant, parameters (numbers in base units where they have any), seed, statistics."""
+        return self.trials.table(self.statistics)
 
     @property
     def means(self) -> pa.Table:
         """A row per variant: parameters, then each statistic with `_low` and `_high` (null: unknown) and `_n`, how many runs."""
         import pyarrow as pa
 
-        columns: dict[str, list[Any]] = {"variant": self.labels}
-        for key in self.parameters:
-            columns[key] = [as_text(variant.parameters.get(key)) for variant in self.variants]
-        about: dict[str, dict[str, str]] = {}
+        columns, about = parameter_columns(self.variants, [variant.parameters for variant in self.variants])
+        columns = {"variant": self.labels, **columns}
         for name in self.statistics:
             intervals = [self.interval(label, name).as_dict() for label in self.labels]
             for suffix, (key, words) in _OF_INTERVAL.items():
                 kind = pa.int64() if key == "n" else pa.float64()
                 columns[name + suffix] = pa.array([interval[key] for interval in intervals], kind)
-                about[name + suffix] = _described_column(name, words)
-        return _table(columns, about)
+                about[name + suffix] = described(name, words, key != "n")
+        return described_table(columns, about)
 
     def save(self, out: str | os.PathLike[str]) -> Path:
         """Writes a result folder: `runs.parquet`, `means.parquet`, summary, manifest and report."""
@@ -174,7 +146,7 @@ class Sweep(Drawn):
         return {
             **folder.manifest_head("sweep", self.name),
             "scenario_sha256": self.facts["scenario_sha256"],
-            "runs": len(self.rows),
+            "runs": len(self.trials),
             "failures": self.failures,
             **({"guests": self.facts["guests"]} if "guests" in self.facts else {}),
         }
@@ -213,40 +185,6 @@ _OF_INTERVAL = {
 }
 
 
-# As the tables of runs write them; a share, a count or an index has none.
-_UNITS = {"bps": "bit/s", "bytes": "B", "ns": "ns"}
-
-
-def _described_column(statistic: str, words: str = "") -> dict[str, str]:
-    """Unit and description of a column, as the fields of a run's tables have them."""
-    unit = _UNITS.get(measures.unit_of(statistic)) if words != _OF_INTERVAL["_n"][1] else None
-    described = {"description": f"{titles.title(statistic)}{words and ': '}{words}"}
-    return {"unit": unit, **described} if unit else described
-
-
-def _table(columns: Mapping[str, Any], about: Mapping[str, Mapping[str, str]]) -> pa.Table:
-    """A table; `about` has what the fields of some columns say."""
-    import pyarrow as pa
-
-    table = pa.table(columns)
-    return table.cast(pa.schema([field.with_metadata(about.get(field.name)) for field in table.schema]))
-
-
-def as_text(value: Any) -> str:
-    """A parameter as a person would write it."""
-    import json
-
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def short_name(path: str) -> str:
-    """The last part of a parameter's path that says something: `switches.sw.flow_control.kind` is `flow_control`."""
-    parts = path.split(".")
-    return parts[-2] if parts[-1] == "kind" and len(parts) > 1 else parts[-1]
-
-
 def _check_axis(key: str, values: Sequence[Any]) -> None:
     """Refuses an axis without values or with one twice: as a variant it would be one, with the same seeds."""
     if not values:
@@ -259,10 +197,7 @@ def _check_axis(key: str, values: Sequence[Any]) -> None:
 
 def plan(source: Source, set: Mapping[str, Any], repetitions: int | None, seed: int | None) -> tuple[list[Variant], list[Job]]:
     """All runs of a sweep: the scenario's `[sweep]`, with the lists in `set` over it or beside it."""
-    if repetitions is not None and (
-        isinstance(repetitions, bool) or not isinstance(repetitions, int) or not 1 <= repetitions <= REPETITIONS_MAX
-    ):
-        raise InputError(f"repetitions must be a whole number from 1 to {REPETITIONS_MAX}, not {repetitions!r}")
+    check_repetitions(repetitions)
     seed = seed_or_none(seed)
     core.check_values(set)
     for key, value in set.items():
@@ -275,8 +210,8 @@ def plan(source: Source, set: Mapping[str, Any], repetitions: int | None, seed: 
         label, parameters, its_seed = str(one["label"]), dict(one["parameters"]), int(one["seed"])
         if (label, its_seed) in jobs:
             raise InputError(f'{source.name}: sweep: two variants are "{label}"; write each value once')
-        variants[label] = Variant(label, parameters)
-        jobs[label, its_seed] = Job(source, {**fixed, **one["overrides"]}, its_seed, label, parameters)
+        variant = variants.setdefault(label, Variant(label, parameters))
+        jobs[label, its_seed] = Job(source, {**fixed, **one["overrides"]}, its_seed, variant)
     return list(variants.values()), list(jobs.values())
 
 
@@ -313,38 +248,21 @@ def sweep(
     if out is not None:
         folder.check_target(out, "sweep")
     variants, jobs = plan(source, overrides, repetitions, seed)
-    if len(jobs) == 1 and not jobs[0].parameters:
+    if len(jobs) == 1 and not variants[0].parameters:
         raise InputError(
             f"{source.name}: nothing to sweep: no [sweep], no list of values in -s key=v1,v2, no more than 1 repetition"
         )
     _check_possible(asked, jobs)
-    first = Earliest(jobs)
-    facts: dict[str, Any] = {"look_for": source.notes.look_for, "answering": answering, "asked": asked}
 
-    guests: dict[str, Any] = {}
-    flows: list[tuple[str, int]] = []
-
-    def reduce(job: Job, run: Run) -> dict[str, float]:
-        first.offer(job, lambda: _about(run))
-        flows.append((job.variant, run.flows.num_rows))
-        guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
+    def measure(_job: Job, run: Run) -> dict[str, float]:
         try:
             return measures.statistics(run, tuple(asked)) if asked else measures.usual(run, source.notes.statistics)
         except NoSuchPart as error:
             raise InputError(f"{source.name}: {error}") from None
 
-    outcomes = run_jobs(jobs, reduce, workers=workers, label=source.stem, progress=progress)
-    broken = failures(outcomes)
-    facts |= first.told
-    facts |= {
-        "scenario": facts["first"]["scenario"],
-        "scenario_sha256": facts["first"]["scenario_sha256"],
-        "failures": broken,
-        "flows": dict(sorted(flows)),  # the most of a run of each variant
-    }
-    if guests:
-        facts["guests"] = [guests[name] for name in sorted(guests)]
-    result = Sweep(source.stem, variants, _rows(outcomes), facts)
+    outcomes = run_jobs(jobs, measure, workers=workers, label=source.stem, progress=progress).checked()
+    facts = facts_of(source, outcomes) | {"answering": answering, "asked": asked}
+    result = Sweep(source.stem, variants, outcomes.trials(), facts)
     if not result.statistics:  # a folder with an older result stays as it was
         raise InputError(f"{source.name}: no run has a value of {_described(statistics)}")
     if out is not None:
@@ -359,9 +277,10 @@ def _check_possible(statistics: Sequence[str], jobs: Sequence[Job]) -> None:
     for name in statistics:
         why = ""
         for job in jobs:
-            if job.variant not in scenarios:
-                scenarios[job.variant] = tomllib.loads(core.resolve(job.source, job.overrides, job.seed)["toml"])
-            why = measures.absent(name, scenarios[job.variant])
+            label = job.variant.label
+            if label not in scenarios:
+                scenarios[label] = tomllib.loads(core.resolve(job.source, job.overrides, job.seed)["toml"])
+            why = measures.absent(name, scenarios[label])
             if not why:
                 break
         if why:
@@ -373,10 +292,20 @@ def _described(statistics: Sequence[str]) -> str:
     return ", ".join(f"{name} ({measures.parse(name)[0].description})" for name in statistics)
 
 
-def _about(run: Run) -> dict[str, Any]:
-    first = run.manifest | {"scenario": run.scenario, "provenance": run.provenance}
-    return {"first": first, "title": run.title, "question": run.question}
-
-
-def _rows(outcomes: Sequence[Outcome[dict[str, float]]]) -> list[Row]:
-    return [Row(o.job.variant, o.job.seed, o.value) for o in outcomes if o.value is not None]
+def facts_of(source: Source, outcomes: Outcomes[dict[str, float]]) -> dict[str, Any]:
+    """What a sweep remembers beside its trials: its scenario as the first run that came through had it, failures, flows."""
+    first = outcomes.first()
+    resolved = tomllib.loads(first["scenario"])
+    guests = outcomes.guests
+    return {
+        "look_for": source.notes.look_for,
+        "answering": list(source.notes.statistics),
+        "title": resolved.get("title") or source.stem,
+        "question": resolved.get("question", ""),
+        "first": first,
+        "scenario": first["scenario"],
+        "scenario_sha256": first["scenario_sha256"],
+        "failures": outcomes.failures,
+        "flows": outcomes.flows,
+        **({"guests": guests} if guests else {}),
+    }

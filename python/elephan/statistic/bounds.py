@@ -35,9 +35,4 @@ def interval(name: str, values: Sequence[float], flows: int = 0) -> stats.Interv
     """Mean of a statistic over repetitions with its 95 % t interval, cut off at the bounds of the quantity; NaN is left out.
     `flows`: of how many flows it is at most.
     """
-    known = [value for value in values if not math.isnan(value)]
-    if not known:
-        return stats.NOTHING
-    found = stats.mean_interval(known)
-    # In results of older versions a port counts as busy for whole packets, which may be a little more than the run.
-    return stats.within(found, min(low_of(name, flows), found.mean), max(top_of(name), found.mean))
+    return stats.mean_within(values, low_of(name, flows), top_of(name))

@@ -82,6 +82,15 @@ def parse(name: str) -> tuple[Measure, str]:
     return MEASURES[measure] if traffic is None else MEASURES[measure].of(traffic), take
 
 
+def is_statistic(name: str) -> bool:
+    """Returns whether a text names a statistic."""
+    try:
+        parse(name)
+    except InputError:
+        return False
+    return True
+
+
 def unit_of(name: str) -> str:
     """The unit of a statistic: `bps`, `ns`, `bytes`, `%` or `1`."""
     measure, take = parse(name)

@@ -11,8 +11,9 @@ from typing import Any
 
 from elephan.base.errors import InputError
 from elephan.base.progress import status
-from elephan.experiment.pool import Earliest, Job, failures, run_jobs
-from elephan.experiment.sweep import Row, Sweep, Variant
+from elephan.experiment.pool import Job, run_jobs
+from elephan.experiment.sweep import Sweep, facts_of
+from elephan.experiment.trials import Variant
 from elephan.result import folder
 from elephan.result.run import Run
 from elephan.scenario import core
@@ -49,47 +50,21 @@ def compare_on(
     source = replace(open_source(scenario), agreed=agreed)
     resolved = core.resolve(source, changes, seed)
     carriers, begin = _carriers(source, resolved), int(resolved["seed"])
+    variants = {law: Variant(law.label, {PARAMETER: law.label}) for law in laws}
     jobs = [
-        Job(source, {**changes, **dict.fromkeys(carriers, law.value)}, begin + i, law.label, {PARAMETER: law.label})
-        for law in laws
+        Job(source, {**changes, **dict.fromkeys(carriers, law.value)}, begin + i, variant)
+        for law, variant in variants.items()
         for i in range(repetitions)
     ]
-    first = Earliest(jobs)
-    guests: dict[str, Any] = {}
-    flows: list[tuple[str, int]] = []
 
-    def reduce(job: Job, run: Run) -> dict[str, float]:
-        guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
-        first.offer(job, lambda: _about(run))
-        flows.append((job.variant, run.flows.num_rows))
+    def measure(_job: Job, run: Run) -> dict[str, float]:
         return measures.usual(run, source.notes.statistics)
 
-    outcomes = run_jobs(jobs, reduce, workers=workers, label=f"compare on {source.stem}", progress=progress)
-    broken = failures(outcomes)
-    facts = {
-        "look_for": source.notes.look_for,
-        "answering": list(source.notes.statistics),
-        "failures": broken,
-        "flows": dict(sorted(flows)),
-        **first.told,
-        **({"guests": [guests[name] for name in sorted(guests)]} if guests else {}),
-    }
-    rows = [Row(o.job.variant, o.job.seed, o.value) for o in outcomes if o.value is not None]
-    done = Sweep(f"compare-{source.stem}", [Variant(law.label, {PARAMETER: law.label}) for law in laws], rows, facts)
+    outcomes = run_jobs(jobs, measure, workers=workers, label=f"compare on {source.stem}", progress=progress).checked()
+    done = Sweep(f"compare-{source.stem}", list(variants.values()), outcomes.trials(), facts_of(source, outcomes))
     if out is not None:
         with status("drawing the report", progress):
             done.save(out)
             folder.write_json(Path(out) / "compare.json", done.as_dict())
             folder.wrote(Path(out), ["compare.json"])
     return done
-
-
-def _about(run: Run) -> dict[str, Any]:
-    about = run.manifest | {"scenario": run.scenario, "provenance": run.provenance}
-    return {
-        "first": about,
-        "title": run.title,
-        "question": run.question,
-        "scenario": run.scenario,
-        "scenario_sha256": run.manifest["scenario_sha256"],
-    }

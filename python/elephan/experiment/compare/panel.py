@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations_with_replacement, product
 from pathlib import Path
@@ -19,8 +19,8 @@ from elephan.base.quantity import in_files
 from elephan.base.seed import seed_or_none
 from elephan.experiment.compare.experiments import PAIR, STATISTICS, Experiment, Measured, check_rtt, experiments, law_overrides
 from elephan.experiment.compare.network import Network, read_network
-from elephan.experiment.pool import Job, check_workers, failures, run_jobs
-from elephan.experiment.sweep import REPETITIONS_MAX
+from elephan.experiment.pool import Job, check_workers, run_jobs, trial
+from elephan.experiment.trials import Trials, Variant, check_repetitions, known
 from elephan.result import folder
 from elephan.result.run import Run
 from elephan.scenario import core
@@ -36,29 +36,6 @@ REPETITIONS, QUICK_REPETITIONS = 5, 3
 RATE, RTT, BUFFER = "50 Mbps", "40 ms", "1 bdp"
 
 
-@dataclass(frozen=True)
-class Variant:
-    """The laws of the flows in one experiment."""
-
-    experiment: Experiment
-    laws: Mapping[str, Law]
-
-    @property
-    def label(self) -> str:
-        names = [self.laws[flow].label for flow in self.experiment.flows]
-        return names[0] if len(set(names)) == 1 and self.experiment is not PAIR else " + ".join(names)
-
-
-@dataclass(frozen=True)
-class Row:
-    """What one run measured."""
-
-    experiment: str
-    variant: str
-    seed: int
-    values: Mapping[str, float]
-
-
 def unit_of(statistic: str) -> str:
     """The unit of a statistic of the panel."""
     return STATISTICS[statistic].unit if statistic in STATISTICS else "1"
@@ -69,16 +46,11 @@ class Panel(Drawn):
 
     kind = "compare"
 
-    def __init__(
-        self, laws: Sequence[Law], rows: Sequence[Row], series: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, laws: Sequence[Law], trials: Trials, series: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> None:
         self.laws = list(laws)
-        self.rows = list(rows)
+        self.trials = trials
         self.series = list(series)  # one per run with time series: experiment, variant, seed, and columns
         self.facts = dict(facts)
-        self._by_key: dict[tuple[str, str], list[Row]] = {}
-        for row in self.rows:
-            self._by_key.setdefault((row.experiment, row.variant), []).append(row)
 
     @property
     def labels(self) -> list[str]:
@@ -87,7 +59,7 @@ class Panel(Drawn):
     @property
     def experiments(self) -> list[str]:
         """Names of the experiments that were run."""
-        return list(dict.fromkeys(row.experiment for row in self.rows))
+        return list(dict.fromkeys(row.experiment for row in self.trials))
 
     @property
     def failures(self) -> list[str]:
@@ -102,41 +74,38 @@ class Panel(Drawn):
         self._check_variant(experiment, variant)
         if statistic not in (*STATISTICS, *HORIZONS):
             raise InputError(f'no statistic "{statistic}" in this comparison{nearest(statistic, list(STATISTICS))}')
-        rows = self._by_key.get((experiment, variant), [])
-        return {row.seed: row.values.get(statistic, math.nan) for row in rows}
+        return self.trials.by_seed(variant, statistic, experiment)
 
     def interval(self, experiment: str, variant: str, statistic: str) -> stats.Interval:
         """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity; runs without a value
         are left out. Names that there are not are an InputError.
         """
-        values = [v for v in self.by_seed(experiment, variant, statistic).values() if not math.isnan(v)]
-        low, top = (STATISTICS[statistic].low, STATISTICS[statistic].top) if statistic in STATISTICS else (0.0, math.inf)
-        return stats.within(stats.mean_interval(values), low, top) if values else stats.NOTHING
+        values = list(self.by_seed(experiment, variant, statistic).values())
+        about = STATISTICS.get(statistic)
+        return stats.mean_within(values, about.low, about.top) if about else stats.mean_within(values, 0.0)
 
     def _check_variant(self, experiment: str, variant: str) -> None:
         """Refuses an experiment or a variant that this comparison does not have; one of which every run failed is no error."""
-        if (experiment, variant) in self._by_key:
+        if (experiment, variant) in self.trials.by_variant:
             return
-        known = list(dict.fromkeys([*self.experiments, *(one.name for one in experiments())]))
-        if experiment not in known:
-            raise InputError(f'no experiment "{experiment}" in this comparison{nearest(experiment, known, "it has")}')
+        names = list(dict.fromkeys([*self.experiments, *(one.name for one in experiments())]))
+        if experiment not in names:
+            raise InputError(f'no experiment "{experiment}" in this comparison{nearest(experiment, names, "it has")}')
         labels = self.labels
         if experiment == PAIR.name:  # in the order in which they ran
-            ran = [name for of, name in self._by_key if of == experiment]
+            ran = [name for of, name in self.trials.by_variant if of == experiment]
             both = product(dict.fromkeys([*labels, RENO.label]), repeat=2)
             labels = [f"{a} + {b}" for a, b in both if f"{b} + {a}" not in ran or f"{a} + {b}" in ran]
         if variant not in labels:
             raise InputError(f'no variant "{variant}" in the experiment {experiment}{nearest(variant, labels, "it has")}')
 
     def _law(self, label: str) -> str:
-        if label not in self.labels and label != RENO.label:
-            raise InputError(f'no law "{label}" in this comparison{nearest(label, self.labels)}')
-        return label
+        return label if label == RENO.label else known(label, self.labels, "congestion control")
 
     def _pair(self, a: str, b: str) -> tuple[str, bool]:
         """The variant with these two laws, and whether `a` is its second flow."""
         straight, turned = f"{self._law(a)} + {self._law(b)}", f"{b} + {a}"
-        return (straight, False) if (PAIR.name, straight) in self._by_key else (turned, True)
+        return (straight, False) if (PAIR.name, straight) in self.trials.by_variant else (turned, True)
 
     def jain(self, a: str, b: str) -> stats.Interval:
         """Jain's index of a flow of law `a` beside one of law `b`."""
@@ -145,15 +114,14 @@ class Panel(Drawn):
     def share(self, a: str, b: str) -> stats.Interval:
         """The share of law `a` in what it and law `b` get together."""
         variant, turned = self._pair(a, b)
-        found = [v for v in self.by_seed(PAIR.name, variant, "share_a").values() if not math.isnan(v)]
-        return stats.within(stats.mean_interval([1 - v if turned else v for v in found]), 0.0, 1.0) if found else stats.NOTHING
+        found = self.by_seed(PAIR.name, variant, "share_a").values()
+        return stats.mean_within([1 - v if turned else v for v in found], 0.0, 1.0)
 
     def together(self, a: str, b: str) -> stats.Interval:
         """Goodput of a flow of law `a` and one of law `b` together, bit/s."""
         variant = self._pair(a, b)[0]
         one, two = (self.by_seed(PAIR.name, variant, f"goodput_{flow}_bps") for flow in "ab")
-        sums = [one[seed] + two[seed] for seed in one if not math.isnan(one[seed] + two[seed])]
-        return stats.within(stats.mean_interval(sums), 0.0, math.inf) if sums else stats.NOTHING
+        return stats.mean_within([one[seed] + two[seed] for seed in one], 0.0)
 
     @cached_property
     def most_bps(self) -> float:
@@ -174,30 +142,19 @@ class Panel(Drawn):
         base = f"{RENO.label} + {RENO.label}"
         one, two = (self.by_seed(PAIR.name, base, f"goodput_{flow}_bps") for flow in "ab")
         ratios = [beside[seed] / ((one[seed] + two[seed]) / 2) for seed in beside if one.get(seed, 0) + two.get(seed, 0) > 0]
-        return stats.within(stats.mean_interval(ratios), 0.0, math.inf) if ratios else stats.NOTHING
+        return stats.mean_within(ratios, 0.0)
 
     def until(self, experiment: str, label: str, statistic: str, horizon: str) -> tuple[stats.Interval, int]:
         """A time until something, and in how many runs it did not happen; those count with the time that was watched."""
         times, limits = self.by_seed(experiment, label, statistic), self.by_seed(experiment, label, horizon)
         late = [seed for seed, time in times.items() if math.isnan(time)]
         values = [limits[seed] if seed in late else time for seed, time in times.items()]
-        return (stats.within(stats.mean_interval(values), 0.0, math.inf) if values else stats.NOTHING), len(late)
+        return stats.mean_within(values, 0.0), len(late)
 
     @property
     def table(self) -> pa.Table:
         """A row per run: experiment, variant, seed, and what was measured."""
-        import pyarrow as pa
-
-        names = list(dict.fromkeys(name for row in self.rows for name in row.values))
-        columns: dict[str, Any] = {
-            "experiment": [row.experiment for row in self.rows],
-            "variant": [row.variant for row in self.rows],
-            "seed": [row.seed for row in self.rows],
-        }
-        for name in names:
-            found = [row.values.get(name) for row in self.rows]
-            columns[name] = pa.array([None if v is None or math.isnan(v) else v for v in found], pa.float64())
-        return pa.table(columns)
+        return self.trials.table(self.trials.statistics)
 
     @property
     def means(self) -> pa.Table:
@@ -205,7 +162,7 @@ class Panel(Drawn):
         import pyarrow as pa
 
         found = []
-        for (experiment, variant), rows in self._by_key.items():
+        for (experiment, variant), rows in self.trials.by_variant.items():
             for name in (name for name in STATISTICS if any(name in row.values for row in rows)):
                 interval = self.interval(experiment, variant, name).as_dict()
                 found.append(
@@ -263,7 +220,7 @@ class Panel(Drawn):
             return dict(self.facts["manifest"])
         return {
             **folder.manifest_head("compare", "compare"),
-            "runs": len(self.rows),
+            "runs": len(self.trials),
             "failures": self.failures,
             **({"guests": self.facts["guests"]} if self.facts.get("guests") else {}),
         }
@@ -287,44 +244,39 @@ class Panel(Drawn):
         return Path(out)
 
     def __repr__(self) -> str:
-        return shown(f"<elephan.Panel {', '.join(self.labels)}: {len(self.rows)} runs>")
+        return shown(f"<elephan.Panel {', '.join(self.labels)}: {len(self.trials)} runs>")
 
 
-def variants(laws: Sequence[Law], chosen: Sequence[Experiment]) -> list[Variant]:
-    """All variants of all experiments: each law alone and with itself, each pair once, each law beside Reno."""
-    found = []
+Setting = tuple[Experiment, Mapping[str, Law]]  # an experiment with the congestion control of each of its flows
+
+
+def settings(laws: Sequence[Law], chosen: Sequence[Experiment]) -> list[Setting]:
+    """All settings of all experiments: each congestion control alone and with itself, each pair once, each beside Reno."""
+    found: list[Setting] = []
     for experiment in chosen:
         if experiment is not PAIR:
-            found += [Variant(experiment, dict.fromkeys(experiment.flows, law)) for law in laws]
+            found += [(experiment, dict.fromkeys(experiment.flows, law)) for law in laws]
             continue
         with_reno = list(laws) if RENO in laws else [*laws, RENO]
-        for a, b in combinations_with_replacement(with_reno, 2):
-            found.append(Variant(experiment, {"a": a, "b": b}))
+        found += [(experiment, {"a": a, "b": b}) for a, b in combinations_with_replacement(with_reno, 2)]
     return found
 
 
-def _check_repetitions(given: Any, quick: bool) -> int:
-    if given is None:
-        return QUICK_REPETITIONS if quick else REPETITIONS
-    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= REPETITIONS_MAX:
-        raise InputError(f"repetitions must be a whole number from 1 to {REPETITIONS_MAX}, not {given!r}")
-    return given
+def variant_of(experiment: Experiment, laws: Mapping[str, Law]) -> Variant:
+    """The variant of an experiment with these congestion controls: `reno`, `reno + cubic`."""
+    names = {flow: laws[flow].label for flow in experiment.flows}
+    alike = len({*names.values()}) == 1 and experiment is not PAIR
+    label = next(iter(names.values())) if alike else " + ".join(names.values())
+    return Variant(label, {f"congestion_control.{flow}": name for flow, name in names.items()}, experiment.name)
 
 
-def _jobs(
-    found: Sequence[Variant], network: Network, agreed: Trust, quick: bool, seeds: Sequence[int]
-) -> list[tuple[Variant, Job]]:
+def _jobs(found: Sequence[Setting], network: Network, agreed: Trust, quick: bool, seeds: Sequence[int]) -> list[Job]:
     jobs = []
-    for variant in found:
-        experiment = variant.experiment
+    for experiment, laws in found:
         times = experiment.times(quick)
-        overrides = {
-            **times.overrides(),
-            **experiment.overrides(network, times),
-            **law_overrides(experiment, variant.laws),
-        }
+        overrides = {**times.overrides(), **experiment.overrides(network, times), **law_overrides(experiment, laws)}
         source = replace(experiment.source(network, times), agreed=agreed)
-        jobs += [(variant, Job(source, overrides, seed, f"{experiment.name}: {variant.label}")) for seed in seeds]
+        jobs += [Job(source, overrides, seed, variant_of(experiment, laws)) for seed in seeds]
     return jobs
 
 
@@ -354,7 +306,8 @@ def compare(
     `el.run`; a file that `laws` or `set` names needs no other word.
     """
     read = read_laws(laws, python_from)
-    count = _check_repetitions(repetitions, quick)
+    check_repetitions(repetitions)
+    count = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
     check_workers(workers)
     seed = seed_or_none(seed)
     changes = core.as_overrides(set)
@@ -377,46 +330,38 @@ def compare(
 
 def _run(laws: list[Law], network: Network, agreed: Trust, quick: bool, seeds: range, workers: int | None, progress: bool) -> Panel:
     chosen = experiments()
-    work = _jobs(variants(laws, chosen), network, agreed, quick, seeds)
-    by_job = {id(job): variant for variant, job in work}
-    first = {id(job) for variant, job in work if job.seed == seeds[0]}
-    told: dict[str, dict[str, Any]] = {}  # of the first variant of each experiment
-    leading: dict[str, int] = {}
-    guests: dict[str, Any] = {}
-    for variant, job in work:
-        leading.setdefault(variant.experiment.name, id(job))
+    named = {one.name: one for one in chosen}
 
-    def reduce(job: Job, run: Run) -> Measured:
-        experiment = by_job[id(job)].experiment
-        guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
-        if leading[experiment.name] == id(job):
-            told[experiment.name] = {"scenario": run.scenario, "provenance": run.provenance}
+    def measure(job: Job, run: Run) -> Measured:
+        experiment = named[job.variant.experiment]
         values, series = experiment.measure(run, network, experiment.times(quick))
-        return values, (series if experiment.name != "alone" or id(job) in first else {})
+        return values, (series if experiment.name != "alone" or job.seed == seeds[0] else {})
 
-    outcomes = run_jobs([job for _, job in work], reduce, workers=workers, label="compare", progress=progress)
-    broken = failures(outcomes)
+    jobs = _jobs(settings(laws, chosen), network, agreed, quick, seeds)
+    outcomes = run_jobs(jobs, measure, workers=workers, label="compare", progress=progress).checked()
     rows, series = [], []
-    for (variant, job), outcome in zip(work, outcomes, strict=True):
+    for outcome in outcomes:
         if outcome.value is None:
             continue
         measured, columns = outcome.value
-        values = {name: value for name, value in measured.items() if not math.isnan(value)}
-        rows.append(Row(variant.experiment.name, variant.label, job.seed, values))
+        rows.append(trial(outcome.job, {name: value for name, value in measured.items() if not math.isnan(value)}))
         if columns:
-            series.append({"experiment": variant.experiment.name, "variant": variant.label, "seed": job.seed, "columns": columns})
+            where = {"experiment": rows[-1].experiment, "variant": rows[-1].variant, "seed": rows[-1].seed}
+            series.append({**where, "columns": columns})
+    first = {name: outcomes.first(name) for name in dict.fromkeys(row.experiment for row in rows)}
     facts = {
         "network": network.as_dict(),
         "repetitions": len(seeds),
         "seed": seeds[0],
         "quick": quick,
         "experiments": [_described(one, quick) for one in chosen],
-        "scenarios": {name: one["scenario"] for name, one in told.items()},
-        "provenance": {name: one["provenance"] for name, one in told.items()},
-        "failures": broken,
-        "guests": [guests[name] for name in sorted(guests)],
+        "scenarios": {name: one["scenario"] for name, one in first.items()},
+        "provenance": {name: one["provenance"] for name, one in first.items()},
+        "failures": outcomes.failures,
+        "guests": outcomes.guests,
     }
-    return Panel(laws, rows, series, facts)
+    variants = list({(job.variant.experiment, job.variant.label): job.variant for job in jobs}.values())
+    return Panel(laws, Trials(rows, variants), series, facts)
 
 
 def _described(experiment: Experiment, quick: bool) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from elephan.experiment.compare.panel import Panel, Row
+from elephan.experiment.compare.experiments import STATISTICS
+from elephan.experiment.compare.panel import HORIZONS, Panel
+from elephan.experiment.trials import Trials
 from elephan.result import folder
 from elephan.result.run import read_table
 from elephan.scenario.congestion import Law
@@ -20,15 +22,12 @@ def load_panel(path: Path) -> Panel:
     where, manifest = folder.open_result(path)
     found = read_object(where / "compare.json")
     laws = [Law(one["label"], one["congestion_control"]) for one in found["laws"]]
-    rows = []
-    for row in read_table(where / "runs.parquet").to_pylist():
-        keys = {key: row.pop(key) for key in ("experiment", "variant", "seed")}
-        rows.append(Row(**keys, values={k: v for k, v in row.items() if v is not None}))
+    trials = Trials.of_table(read_table(where / "runs.parquet"), lambda name: name in (*STATISTICS, *HORIZONS))
     facts = {key: found[key] for key in ("network", "repetitions", "seed", "quick", "experiments", "failures")}
     facts["scenarios"] = {f.stem: read_text(f) for f in sorted((where / "scenarios").glob("*.toml"))}
     facts["provenance"] = read_json(where / "provenance.json")
     facts["manifest"] = manifest
-    return Panel(laws, rows, _series(read_table(where / "series.parquet")), facts)
+    return Panel(laws, trials, _series(read_table(where / "series.parquet")), facts)
 
 
 def _series(table: Any) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.base.drawn import Drawn, pages, write_report
-from elephan.base.errors import ElephanError, InputError, shown
+from elephan.base.errors import InputError, shown
 from elephan.base.progress import status
 from elephan.base.seed import read_seed
 from elephan.experiment.path.advice import NOTHING, Advice, advice_from, advise
@@ -22,8 +22,9 @@ from elephan.experiment.path.onemore import at_full_windows, longest, needs_loss
 from elephan.experiment.path.question import SIZE, Question, from_dict, read_question
 from elephan.experiment.path.row import Row, row_from, rows_of
 from elephan.experiment.path.settings import Line, as_file
-from elephan.experiment.path.simulate import Ask, Case, Result, cases, simulate, simulate_all, tcp_options
-from elephan.experiment.pool import check_workers
+from elephan.experiment.path.simulate import VALUES, Ask, Case, Result, cases, simulate, simulate_all, tcp_options
+from elephan.experiment.pool import check_workers, every_run_failed
+from elephan.experiment.trials import Trial, Trials, check_repetitions
 from elephan.result import folder
 from elephan.result.run import read_table
 from elephan.scenario import core
@@ -52,8 +53,9 @@ class Answer(Drawn):
         curves: Sequence[Mapping[str, Any]],
         facts: Mapping[str, Any],
         advice: Advice,
+        trials: Trials | None = None,
     ) -> None:
-        self.question, self.limits = question, limits
+        self.question, self.limits, self.trials = question, limits, trials or Trials([])
         self.rows, self.advice = list(rows), advice
         self.curves = list(curves)  # law, streams, seed, time_s, delivered_bytes, simulated
         self.facts = dict(facts)
@@ -135,12 +137,13 @@ class Answer(Drawn):
         }
 
     def save(self, out: str | os.PathLike[str]) -> Path:
-        """Writes a result folder: `path.json`, `curves.parquet`, the scenario, the settings, the report."""
+        """Writes a result folder: `path.json`, `runs.parquet`, `curves.parquet`, the scenario, the settings, the report."""
         from pyarrow import parquet
 
         with folder.result_folder(out, "path") as partial:
             folder.write_json(partial / "path.json", self.as_dict())
             folder.write_json(partial / "provenance.json", self.facts["provenance"])
+            parquet.write_table(self.trials.table(self.trials.statistics), partial / "runs.parquet")
             parquet.write_table(self.curves_table, partial / "curves.parquet")
             (partial / "scenario.toml").write_text(self.facts["scenario"], encoding="utf-8")
             if self.settings:
@@ -216,10 +219,7 @@ def path(
         set=set,
         python_from=python_from,
     )
-    if repetitions is not None and (
-        isinstance(repetitions, bool) or not isinstance(repetitions, int) or not 1 <= repetitions <= REPETITIONS_MAX
-    ):
-        raise InputError(f"repetitions must be a whole number from 1 to {REPETITIONS_MAX}, not {repetitions!r}")
+    check_repetitions(repetitions, REPETITIONS_MAX)
     check_workers(workers)
     seed = read_seed(seed)
     if out is not None:
@@ -240,7 +240,7 @@ def path(
             ahead.join()
         raise
     if not results:
-        raise ElephanError(f"every run failed; the first: {broken[0]}")
+        raise every_run_failed(broken)
     work: dict[str, Any] = {"workers": workers, "progress": progress}
     results, broken, once = _compared(question, limits, results, broken, whole=whole, **work)
     advice = advise(question, rows_of(question, limits, results), chosen, whole=whole, **work)
@@ -329,7 +329,8 @@ def _answer(
     ]
     first = results[0].trace
     facts = {"seed": seed, "scenario": first.toml, "provenance": first.provenance, "failures": list(broken)}
-    return Answer(question, limits, rows, curves, facts, advice)
+    done = [Trial(one.case.variant.label, one.case.seed, one.values) for one in results]
+    return Answer(question, limits, rows, curves, facts, advice, Trials(done, (one.case.variant for one in results)))
 
 
 def load_answer(where: Path) -> Answer:
@@ -351,7 +352,7 @@ def load_answer(where: Path) -> Answer:
         "failures": found["failures"],
         "manifest": manifest,
     }
-    limits = bounds(question, tcp_options(scenario))
-    return Answer(
-        question, limits, [row_from(one) for one in found["results"]], list(groups.values()), facts, advice_from(found["advice"])
-    )
+    limits, advice = bounds(question, tcp_options(scenario)), advice_from(found["advice"])
+    runs = place / "runs.parquet"  # which older results do not have
+    trials = Trials.of_table(read_table(runs), lambda name: name in VALUES) if runs.is_file() else Trials([])
+    return Answer(question, limits, [row_from(one) for one in found["results"]], list(groups.values()), facts, advice, trials)

@@ -104,6 +104,7 @@ def row_of(question: Question, limits: Bounds, members: Sequence[Result]) -> Row
     goodputs = [question.size_bytes * 8 / one.time_s for one in members]
     verdicts = [what_limits(one.evidence, limits, case.streams, goodput) for one, goodput in zip(members, goodputs, strict=True)]
     times = _times(question, limits, members)
+    counts = {name: sum(one.values[name] for one in members) / len(members) for name in ("drops", "lost", "stalls")}
     mean, high, low = (question.size_bytes * 8 / seconds for seconds in (times.mean, times.low, times.high))
     return Row(
         law=case.law.label,
@@ -114,15 +115,13 @@ def row_of(question: Question, limits: Bounds, members: Sequence[Result]) -> Row
         simulated_share=sum(one.simulated_s / one.time_s for one in members) / len(members),
         method="; ".join(dict.fromkeys(one.method for one in members if one.method)),
         expected_bps=expected_bps(case.law, question, limits, case.streams),
-        drops=sum(float(one.trace.drops[-1]) for one in members) / len(members),
-        lost=sum(one.trace.lost for one in members) / len(members),
-        stalls=sum(float(one.trace.stalls[-1]) for one in members) / len(members),
+        **counts,
     )
 
 
 def _times(question: Question, limits: Bounds, members: Sequence[Result]) -> stats.Interval:
     """The mean time with the interval of its repetitions, or with the mean of their ranges if any of them is an estimate."""
-    times = stats.within(stats.mean_interval([one.time_s for one in members]), question.size_bytes * 8 / limits.wire_bps, math.inf)
+    times = stats.mean_within([one.time_s for one in members], question.size_bytes * 8 / limits.wire_bps)
     if any(one.method for one in members):
         low, high = (sum(bound) / len(members) for bound in ([one.low_s for one in members], [one.high_s for one in members]))
         return replace(times, low=low, high=high, method="range")

@@ -18,7 +18,8 @@ from elephan.experiment.path.question import START, Question
 from elephan.experiment.path.rest import CALM_RTTS, SOME, WAITING_MAX, Rest, goes_by_rounds, rest, starts_late
 from elephan.experiment.path.trace import Trace, trace
 from elephan.experiment.path.verdict import Evidence
-from elephan.experiment.pool import Job, failures, run_jobs
+from elephan.experiment.pool import Job, run_jobs
+from elephan.experiment.trials import Variant
 from elephan.scenario.congestion import Law
 
 Array = npt.NDArray[np.float64]
@@ -36,6 +37,9 @@ CURVE_POINTS = 240
 DISK_ERROR = 0.015  # of the time of a disk as a queue, beside programs that copy packet by packet
 
 
+VALUES = ("time_s", "low_s", "high_s", "simulated_s", "drops", "lost", "stalls")  # of a trial
+
+
 @dataclass(frozen=True)
 class Case:
     """A law with a number of streams, and a seed."""
@@ -43,6 +47,11 @@ class Case:
     law: Law
     streams: int
     seed: int
+
+    @property
+    def variant(self) -> Variant:
+        parameters = {"congestion_control": self.law.label, "streams": self.streams}
+        return Variant(f"{self.law.label}, {self.streams} streams", parameters)
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,13 @@ class Result:
     curve_bytes: Array  # delivered by then
     trace: Trace  # of what was simulated
 
+    @property
+    def values(self) -> dict[str, float]:
+        """What a table of trials says of it."""
+        drops, stalls = (float(count[-1]) for count in (self.trace.drops, self.trace.stalls))
+        found = (self.time_s, self.low_s, self.high_s, self.simulated_s, drops, float(self.trace.lost), stalls)
+        return dict(zip(VALUES, found, strict=True))
+
 
 def _job(question: Question, case: Case, length: float) -> Job:
     tick = 10.0 ** math.floor(math.log10(length) - 4)  # a round number of something, so that a reader can read it
@@ -74,7 +90,7 @@ def _job(question: Question, case: Case, length: float) -> Job:
     }
     if case.streams > 1 and START not in question.set:
         overrides[START] = {"uniform": ["0 s", span_text(question.spread_s)]}
-    return Job(question.source(), overrides, case.seed, f"{case.law.label}, {case.streams} streams")
+    return Job(question.source(), overrides, case.seed, case.variant)
 
 
 def cases(question: Question, repetitions: int | None, seed: int) -> list[Case]:
@@ -143,7 +159,7 @@ def simulate_all(
     for _ in range(TRIES if not whole else TRIES_WHOLE):
         jobs = [_job(asks[i].question, asks[i].case, lengths[i]) for i in waiting]
         outcomes = run_jobs(jobs, trace, workers=workers, label="path", progress=progress)
-        broken += failures(outcomes, may_be_all=True)
+        broken += outcomes.failures
         again = []
         for i, outcome in zip(waiting, outcomes, strict=True):
             if outcome.value is None:

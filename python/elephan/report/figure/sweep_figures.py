@@ -12,7 +12,8 @@ import numpy as np
 from elephan.base.quantity import parse_any, scale_for, show
 from elephan.base.stats import NOTHING
 from elephan.experiment.claims import interval_text
-from elephan.experiment.sweep import Sweep, Variant, as_text
+from elephan.experiment.sweep import Sweep
+from elephan.experiment.trials import Variant, as_text
 from elephan.report.figure import draw as d
 from elephan.report.figure.dots import dot_columns, wide
 from elephan.report.style import SERIES, Drawing, color, new_figure

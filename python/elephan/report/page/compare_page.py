@@ -180,7 +180,7 @@ def _what_was_run(panel: Panel) -> Table:
     for one in panel.facts["experiments"]:
         events = " and ".join(f"{at:g} s" for at in one["event_s"])
         duration = f"{one['duration_s']:g} s, of which {one['warmup_s']:g} s warm-up"
-        runs = sum(row.experiment == one["name"] for row in panel.rows)
+        runs = sum(row.experiment == one["name"] for row in panel.trials)
         rows.append([Cell(one["name"]), Cell(one["title"] + (f" at {events}" if events else "")), Cell(duration), Cell(str(runs))])
     return Table([Column("experiment"), Column("what"), Column("length"), Column("runs", True)], rows)
 
@@ -250,7 +250,7 @@ def panel_warnings(panel: Panel) -> list[str]:
 def page(panel: Panel) -> Page:
     """The page of a comparison."""
     manifest = panel.manifest()
-    runs = f"{len(panel.rows)} runs, {panel.repetitions} of each variant with the same seeds; ranges are 95 % intervals."
+    runs = f"{len(panel.trials)} runs, {panel.repetitions} of each variant with the same seeds; ranges are 95 % intervals."
     names = ", ".join(panel.labels[:8]) + (f" and {len(panel.labels) - 8} more" if len(panel.labels) > 8 else "")
     return Page(
         kicker="elephan · compare" + (" · quick" if panel.facts["quick"] else ""),

@@ -44,7 +44,7 @@ def page(found: tuple[Results, Sequence[Verdict]]) -> Page:
     results, verdicts = found
     study = results.study
     sections: list[Section] = list(study.figures.sections(results))
-    runs = sum(len(runs) for runs in results.rows.values())
+    runs = len(results.trials)
     warnings = of_failures(results.facts["failures"])
     quick = " The quick cut: fewer repetitions and points, wider intervals." if study.quick else ""
     version = core.call("version")

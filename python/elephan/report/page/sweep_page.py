@@ -8,7 +8,8 @@ from dataclasses import replace
 from elephan.base import stats
 from elephan.base.errors import InputError
 from elephan.experiment.claims import interval_text
-from elephan.experiment.sweep import Sweep, as_text
+from elephan.experiment.sweep import Sweep
+from elephan.experiment.trials import as_text
 from elephan.report.figure.sweep_figures import alike, draw_all, span, x_axis
 from elephan.report.page.notebook import inline, said, small_table
 from elephan.report.page.page import Cell, Column, Page, Section, Table, interval_cell, of_failures, parameter_groups
@@ -29,7 +30,7 @@ def shown(sweep: Sweep) -> list[str]:
 
 
 def _intervals(sweep: Sweep, statistics: list[str]) -> str:
-    if len({row.seed for row in sweep.rows}) > 1 and alike(sweep, statistics):
+    if len(sweep.trials.seeds) > 1 and alike(sweep, statistics):
         return ALIKE[0].lower() + ALIKE[1:]
     return "brackets are 95 % intervals."
 
@@ -83,7 +84,7 @@ def _means(sweep: Sweep, statistics: list[str]) -> Table:
         cells = [interval_cell(sweep.interval(label, s), measures.unit_of(s)) for s in statistics]
         rows.append([Cell(names[label]), *cells])
     note = "Means over the repetitions with 95 % t intervals below, cut off where a quantity ends: a share at 1, a count at 0."
-    if len({row.seed for row in sweep.rows}) < 2:
+    if len(sweep.trials.seeds) < 2:
         note = "One run each."
     elif alike(sweep, statistics):
         note = ALIKE
@@ -110,7 +111,7 @@ def _bases(sweep: Sweep) -> tuple[str, dict[str, str]]:
 
 def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
     """Each variant against a first one, with the same seeds."""
-    repetitions = len({row.seed for row in sweep.rows})
+    repetitions = len(sweep.trials.seeds)
     if len(sweep.labels) < 2 or repetitions < 2:
         return None
     names, (base, bases) = wording.variants(sweep), _bases(sweep)
@@ -131,7 +132,7 @@ def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
 def sweep_warnings(sweep: Sweep) -> list[str]:
     """What a reader of the answer must know before he uses it."""
     found = [*of_failures(sweep.failures), *(f"No run has {name}." for name in sweep.missing)]
-    if len({row.seed for row in sweep.rows}) > 1 and alike(sweep, shown(sweep)):
+    if len(sweep.trials.seeds) > 1 and alike(sweep, shown(sweep)):
         found.append(f"{ALIKE} {PHASES}")
     return found
 

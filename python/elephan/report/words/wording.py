@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elephan.base.quantity import parse_any
-from elephan.experiment.sweep import Sweep, as_text
+from elephan.experiment.sweep import Sweep
+from elephan.experiment.trials import as_text
 
 _OWNED = ("traffic", "switches", "hosts", "links")  # tables whose next word is the name of a thing
 

@@ -162,7 +162,7 @@ def _ranges(axes: Axes, rows: list[tuple[str, str, str, str]], results: Results,
 
 def _ran(results: Results, rows: list[tuple[str, str, str, str]]) -> tuple[list[tuple[str, str, str, str]], str]:
     """The rows that were run, and a sentence about the others."""
-    found = [row for row in rows if results.rows.get(row[:2])]
+    found = [row for row in rows if results.trials.by_variant.get(row[:2])]
     others = [row[2] for row in rows if row not in found]
     return found, f" Not run in the quick cut: {', '.join(others)}." if others and results.study.quick else ""
 
@@ -214,7 +214,7 @@ def long_links(results: Results) -> Drawing:
         'Slides, next steps: "Long link latency effects". Goodput during the hotspot and packets dropped in the run, means. '
         "A window of 64 240 B fills less and less of a longer path; the 20 kB above XOFF hold what is under way for 16 µs."
     )
-    missing = [s for s in ALL if not any(results.rows.get(("delay", f"{p.label}/{s}")) for p in points)]
+    missing = [s for s in ALL if not any(results.trials.by_variant.get(("delay", f"{p.label}/{s}")) for p in points)]
     if missing:
         caption += f" Not run in the quick cut: {', '.join(missing)}, and other delays."
     return Drawing("long-links", "Longer links", caption, fig)

@@ -37,7 +37,7 @@ _WORDS = {"baseline": "Baseline, 5 hosts", "single-hop": "Single hop, 10 hosts"}
 
 def was_run(results: Results, experiment: str, schemes: Sequence[str] = ALL) -> list[str]:
     """Those of some schemes that an experiment ran."""
-    return [scheme for scheme in schemes if results.rows.get((experiment, scheme))]
+    return [scheme for scheme in schemes if results.trials.by_variant.get((experiment, scheme))]
 
 
 def left_out(results: Results, *experiments: str, schemes: Sequence[str] = ALL) -> str:

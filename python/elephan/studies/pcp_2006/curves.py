@@ -31,7 +31,7 @@ MEAN, SD, QUEUE, LOSS, P99 = "fct_ns.mean", "fct_ns.sd", "queue_mean_bytes.max",
 
 def present(results: Results, schemes: Sequence[str]) -> list[str]:
     """Those of the schemes that were run."""
-    return [scheme for scheme in schemes if any(variant.startswith(f"{scheme}/") for _, variant in results.rows)]
+    return [scheme for scheme in schemes if any(variant.startswith(f"{scheme}/") for _, variant in results.trials.by_variant)]
 
 
 def ends(results: Results) -> tuple[float, float]:

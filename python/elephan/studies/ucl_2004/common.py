@@ -51,7 +51,7 @@ def impact_on_background(results: Results, stack: str, network: str, statistic: 
 
 def present(results: Results, experiment: str, labels: Sequence[str], rest: str = "") -> list[str]:
     """Those labels whose variants were run (the quick cut leaves some out)."""
-    return [label for label in labels if (experiment, label + rest) in results.rows]
+    return [label for label in labels if (experiment, label + rest) in results.trials.by_variant]
 
 
 def factor(interval: stats.Interval) -> str:
