@@ -33,8 +33,8 @@ def picture(file):
     import matplotlib.pyplot as plt
 
     figure, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(9, 5), layout="constrained")
-    for name, law in (("reno", "reno"), ("Gentle", Gentle)):
-        run = el.run("sawtooth", set={"traffic.reno.congestion_control": law, "warmup": "0 s"})
+    for name, controller in (("reno", "reno"), ("Gentle", Gentle)):
+        run = el.run("sawtooth", set={"traffic.reno.congestion_control": controller, "warmup": "0 s"})
         flow = run.flow_samples.to_pylist()
         above.plot([row["time_ns"] / 1e9 for row in flow], [row["cwnd_bytes"] / 1e3 for row in flow], label=name)
         ports = run.port_samples.to_pylist()

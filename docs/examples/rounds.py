@@ -1,4 +1,4 @@
-"""Draws the picture of docs/models/rounds.md: windows simulated packet by packet, and the same laws by rounds.
+"""Draws the picture of docs/models/rounds.md: windows simulated packet by packet, and the same controllers by rounds.
 
 python docs/examples/rounds.py docs/images/rounds.png
 """
@@ -7,7 +7,7 @@ import sys
 
 import elephan as el
 
-LAWS = ("reno", "cubic", "htcp")
+CONTROLLERS = ("reno", "cubic", "htcp")
 RATE, RTT, MSS, END_S, FROM_S = "200 Mbps", "50 ms", 1448, 100, 20
 SCENARIO = f"""
 duration = "{END_S} s"
@@ -27,13 +27,13 @@ every = "50 ms"
 """
 
 
-def simulated(law):
-    rows = el.run(SCENARIO, set={"traffic.flow.congestion_control": law}).flow_samples.to_pylist()
+def simulated(controller):
+    rows = el.run(SCENARIO, set={"traffic.flow.congestion_control": controller}).flow_samples.to_pylist()
     return [row for row in rows if row["phase"] not in ("closed", "handshake")]
 
 
 def follow(rounds, rows):
-    """The law lives through the samples, as `elephan path` does it."""
+    """The controller lives through the samples, as `elephan path` does it."""
     before = [rows[0], *rows[:-1]]
     repairing = [row["phase"] == "recovery" for row in rows]
     rounds.follow(
@@ -57,11 +57,11 @@ def picture(file):
 
     goodput = el.theory.max_goodput(RATE, 1500, True)
     with plt.rc_context(SETTINGS):
-        figure, axes = plt.subplots(len(LAWS), 1, figsize=(9, 5.4), sharex=True, layout="constrained")
-        for axis, law, color in zip(axes, LAWS, SERIES):
-            rows = simulated(law)
+        figure, axes = plt.subplots(len(CONTROLLERS), 1, figsize=(9, 5.4), sharex=True, layout="constrained")
+        for axis, controller, color in zip(axes, CONTROLLERS, SERIES):
+            rows = simulated(controller)
             axis.plot([row["time_ns"] / 1e9 for row in rows], [row["cwnd_bytes"] / MSS for row in rows], color=INK, linewidth=0.8)
-            rounds = el.rounds.new(law, rate=goodput, rtt=RTT, queue=400e3 * MSS / 1518)
+            rounds = el.rounds.new(controller, rate=goodput, rtt=RTT, queue=400e3 * MSS / 1518)
             follow(rounds, [row for row in rows if row["time_ns"] < FROM_S * 1e9])
             time, times, windows = float(FROM_S), [], []
             while time < END_S:
@@ -70,7 +70,7 @@ def picture(file):
                 windows.append(rounds.cwnd[0] / MSS)
             axis.plot(times, windows, color=color, linewidth=2.4, alpha=0.55)
             axis.set(xlim=(0, END_S), ylim=(0, 1500))
-            axis.set_title(f"{law}: window, segments", loc="left", fontsize=9)
+            axis.set_title(f"{controller}: window, segments", loc="left", fontsize=9)
         axes[-1].set_xlabel("time, s")
         figure.savefig(file, dpi=110)
 

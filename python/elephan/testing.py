@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from elephan import _renamed
 from elephan.base.errors import InputError
 from elephan.scenario import core
 
@@ -14,10 +15,11 @@ from elephan.scenario import core
 _AT_ONCE = 20
 
 
-def check_congestion_control(law: Any, *, cases: int = 400, seed: int = 1, days: bool = True, **params: Any) -> None:
+@_renamed.keywords(law="controller")
+def check_congestion_control(controller: Any, *, cases: int = 400, seed: int = 1, days: bool = True, **params: Any) -> None:
     """Puts a congestion control written in Python through what every built-in one is put through.
 
-    `law` is a class or a factory, `params` its keywords, `cases` the number of drawn stories of ACKs, losses, timeouts and
+    `controller` is a class or a factory, `params` its keywords, `cases` the number of drawn stories of ACKs, losses, timeouts and
     pauses, `seed` that of the first. With `days`, ten simulated days without a loss follow. After every step the window must
     be from one segment to 2^40 bytes without being forced, `ssthresh` two segments at least, `states` finite, a pacing rate
     positive; an ACK adds at most what it acknowledged (`on_round`: what the round did; free with `slow_start = False`) and
@@ -30,7 +32,7 @@ def check_congestion_control(law: Any, *, cases: int = 400, seed: int = 1, days:
     for name, value in (("cases", cases), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise InputError(f"{name} is a whole number, not {value!r}")
-    words = core.guest_words(law, params)
+    words = core.guest_words(controller, params)
 
     # Ctrl-C goes to the main thread: in the class's methods it would be taken for what they raise.
     def work(stop: core.Stop) -> None:

@@ -77,13 +77,13 @@ def test_progress_is_told() -> None:
 
 def test_stepping_a_congestion_control() -> None:
     # RFC 5681: initial window 10 segments; slow start adds what is acknowledged; a loss halves
-    law = el.cc.new("reno", mss=1000, initial_window=10)
-    assert law.cwnd == 10_000
-    law.on_ack(0.1, 1000, 0.1, 10_000)
-    assert law.cwnd == 11_000
-    law.on_loss(0.2, 1000, 11_000)
-    assert law.cwnd == 5_500
-    assert law.ssthresh == 5_500
+    controller = el.cc.new("reno", mss=1000, initial_window=10)
+    assert controller.cwnd == 10_000
+    controller.on_ack(0.1, 1000, 0.1, 10_000)
+    assert controller.cwnd == 11_000
+    controller.on_loss(0.2, 1000, 11_000)
+    assert controller.cwnd == 5_500
+    assert controller.ssthresh == 5_500
     assert "reno" in el.cc.names()
     assert el.cc.describe("cubic")["name"] == "cubic"
     for call in (el.cc.new, el.cc.describe):
@@ -121,28 +121,28 @@ def test_none_is_no_value() -> None:
 
 
 def test_stepping_a_congestion_control_that_probes() -> None:
-    law = el.cc.new("pcp", mss=1210)
-    law.set_seed(7)
-    law.recall(rate=30e6)
-    law.begin(0.025, rtt=0.025, packet=1250)
-    assert law.state["delta"] == pytest.approx(10e6)
+    controller = el.cc.new("pcp", mss=1210)
+    controller.set_seed(7)
+    controller.recall(rate=30e6)
+    controller.begin(0.025, rtt=0.025, packet=1250)
+    assert controller.state["delta"] == pytest.approx(10e6)
     now = 0.025
     for tested in (10e6, 20e6):
-        train = law.next_train(now, segments=100)
+        train = controller.next_train(now, segments=100)
         assert train is not None
-        assert law.next_train(now, segments=100) is None
+        assert controller.next_train(now, segments=100) is None
         assert (train["packets"], train["gap"]) == (5, pytest.approx(1e4 / tested))
         for n in range(5):
             left = now + n * train["gap"]
-            law.on_arrival(left + 0.025, left, left + 0.0125, train=train["id"], sent=n + 1, in_train=True)
+            controller.on_arrival(left + 0.025, left, left + 0.0125, train=train["id"], sent=n + 1, in_train=True)
         now += 0.1
-    assert law.pacing_rate == pytest.approx(30e6)
-    memory = law.remember()
+    assert controller.pacing_rate == pytest.approx(30e6)
+    memory = controller.remember()
     assert memory is not None
     assert memory == {"rate": pytest.approx(30e6), "trust": 1.0}
     assert el.cc.new("reno").next_train(now, segments=100) is None
     with pytest.raises(el.ScenarioError, match="trust"):
-        law.recall(rate=1e6, trust=2.0)
+        controller.recall(rate=1e6, trust=2.0)
 
 
 def test_stepping_the_round_trip_estimator() -> None:
@@ -203,7 +203,7 @@ def test_a_scenario_of_classes() -> None:
         _ = el.NoSuchThing
 
 
-def test_a_queue_and_a_law_of_one_name() -> None:
+def test_a_queue_and_a_controller_of_one_name() -> None:
     scenario = el.Scenario(
         duration="1 s",
         template=el.Dumbbell(rate="10 Mbps", delay="5 ms", queue=el.XcpQueue(alpha=0.3, queue_time_min="1 ms")),
@@ -255,9 +255,9 @@ def test_a_scenario_of_classes_that_changes() -> None:
 
 def test_stepping_another_slow_start() -> None:
     # RFC 3465: L = 2 lets an ACK of five segments add two; RFC 3742 with max_ssthresh of 100 segments: K = int(200 / 50) = 4
-    law = el.cc.new("reno", mss=1000, initial_window=10, abc_limit=2)
-    law.on_ack(0.1, 5_000, 0.1, 10_000)
-    assert law.cwnd == 12_000
+    controller = el.cc.new("reno", mss=1000, initial_window=10, abc_limit=2)
+    controller.on_ack(0.1, 5_000, 0.1, 10_000)
+    assert controller.cwnd == 12_000
     limited = el.cc.new("reno", mss=1000, initial_window=200, slow_start={"kind": "limited", "max_ssthresh": 100})
     limited.on_ack(0.1, 1000, 0.1, 200_000)
     assert limited.cwnd == 200_250
@@ -281,7 +281,7 @@ def test_wrong_arguments_of_what_is_stepped_by_hand() -> None:
         lambda: el.cc.new("reno", mss=2**70),
         lambda: el.cc.new("reno", initial_window="x"),
         lambda: el.cc.new("reno", initial_window=0),
-        lambda: [law.on_timer(at) for law in [el.cc.new("reno")] for at in (1.0, 0.5)],
+        lambda: [controller.on_timer(at) for controller in [el.cc.new("reno")] for at in (1.0, 0.5)],
         lambda: el.cc.new(3),
         lambda: el.cc.describe(3),
     ):

@@ -8,7 +8,7 @@ import elephan as el
 import pytest
 from elephan import open as results
 from elephan.base.stats import Interval
-from elephan.experiment.compare.panel import Law, Panel
+from elephan.experiment.compare.panel import Controller, Panel
 from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import Trial, Trials, Variant
 from elephan.report.figure.dots import dot_columns
@@ -57,7 +57,7 @@ def test_the_matrix_of_a_comparison_shows_both_ends_of_what_is_cut_off() -> None
     for pair, values in (("x + x", (0.6, 0.9)), ("x + reno", (0.795, 0.805)), ("reno + reno", (1.0, 1.0))):
         more = {"goodput_a_bps": 20.0, "goodput_b_bps": 20.0, "share_a": 0.5}
         rows += [Trial(pair, seed, {**more, "jain": value}, "pair") for seed, value in enumerate(values)]
-    panel = Panel([Law("x", "x"), Law("reno", "reno")], Trials(rows), [], {"repetitions": 2})
+    panel = Panel([Controller("x", "x"), Controller("reno", "reno")], Trials(rows), [], {"repetitions": 2})
     assert (panel.jain("x", "x").low, panel.jain("x", "x").high) == (0.5, 1.0)
     said = {text.get_text() for text in jain_map(panel).figure.axes[0].texts}
     assert {"0.50 to 1.00", "±0.06"} <= said

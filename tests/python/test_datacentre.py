@@ -75,11 +75,11 @@ def test_with_pfc_alone_who_shares_a_port_with_many_gets_little() -> None:
     four, has no more though its own way is free. With DCQCN the six have much the same, nobody is paused, and the bystander
     has what they leave of its link."""
     sent = {}
-    for law in ("none", "dcqcn"):
-        laws = {f"traffic.{name}.congestion_control": law for name in ("to one receiver", "the bystander")}
-        run = el.run("dcqcn-victim", set=laws)
-        sent[law] = dict(zip(run.flows["source"].to_pylist(), run.flows["goodput_bps"].to_pylist(), strict=True))
-        assert (run.statistic("pauses_sent.sum") > 0) == (law == "none")
+    for controller in ("none", "dcqcn"):
+        controllers = {f"traffic.{name}.congestion_control": controller for name in ("to one receiver", "the bystander")}
+        run = el.run("dcqcn-victim", set=controllers)
+        sent[controller] = dict(zip(run.flows["source"].to_pylist(), run.flows["goodput_bps"].to_pylist(), strict=True))
+        assert (run.statistic("pauses_sent.sum") > 0) == (controller == "none")
         assert run.statistic("drops.sum") == 0
     left, right = [f"left[{i}]" for i in range(4)], [f"right[{i}]" for i in range(2)]
     useful = 1000 / 1082

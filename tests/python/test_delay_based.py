@@ -30,13 +30,13 @@ def star(stack: str, senders: int, rate: str, duration: str, traffic: str, warmu
 
 
 @pytest.mark.parametrize("stack", ["rfc", "linux", "windows"])
-@pytest.mark.parametrize("law", [SWIFT, '"swift"', '"copa"'])
-def test_a_delayed_acknowledgement_is_no_delay_of_the_network(stack: str, law: str) -> None:
+@pytest.mark.parametrize("controller", [SWIFT, '"swift"', '"copa"'])
+def test_a_delayed_acknowledgement_is_no_delay_of_the_network(stack: str, controller: str) -> None:
     """40 x 100 kB at 10 Gb/s take 4 MB / (1448/1538 x 10 Gb/s) = 3.4 ms, as where each segment is acknowledged at once.
 
     Kumar et al. 2020 subtract what the receiver holds. Stack rfc completed no round in 3 s with Swift, linux 3 of 796 ms.
     """
-    traffic = f'[[traffic]]\nfrom = "s"\nto = "r"\nkind = "incast"\nsize = "100 kB"\ncongestion_control = {law}'
+    traffic = f'[[traffic]]\nfrom = "s"\nto = "r"\nkind = "incast"\nsize = "100 kB"\ncongestion_control = {controller}'
     run = star(stack, 40, "10 Gbps", "60 ms", traffic)
     assert measures.statistic(run, "round_time.mean") == pytest.approx(3.4e6, rel=0.02)
     assert measures.statistic(run, "round_time.count") == 17
@@ -50,15 +50,16 @@ def test_ten_flows_of_swift_share_a_gigabit(stack: str) -> None:
     assert measures.statistic(run, "goodput_bps.jain") > 0.98
 
 
-@pytest.mark.parametrize("law", ['"swift"', SWIFT])
-def test_a_late_flow_of_swift_gets_a_third(law: str) -> None:
+@pytest.mark.parametrize("controller", ['"swift"', SWIFT])
+def test_a_late_flow_of_swift_gets_a_third(controller: str) -> None:
     """Three flows at 10 Gb/s that start at 0, 5 and 10 ms: 9 414 Mb/s of payload are 3 138 each.
 
     The smallest round trip of the third has the queue of the others in it; with a target that counts from there (`over_min`) it
     took 9 183.
     """
     flows = "".join(
-        f'[[traffic]]\nname = "f{i}"\nfrom = "s[{i}]"\nto = "r"\nkind = "bulk"\nstart = "{5 * i} ms"\ncongestion_control = {law}\n'
+        f'[[traffic]]\nname = "f{i}"\nfrom = "s[{i}]"\nto = "r"\nkind = "bulk"\nstart = "{5 * i} ms"\n'
+        f"congestion_control = {controller}\n"
         for i in range(3)
     )
     run = star("rfc", 3, "10 Gbps", "60 ms", flows, warmup="20 ms")
@@ -71,14 +72,15 @@ def test_copa_forgets_a_base_with_the_queue_of_others() -> None:
     (Arun and Balakrishnan 2018) slides. Each has a tenth of the payload of 100 Mb/s after that.
     """
     link = {"rate": "100 Mbps", "delay": "1 ms", "queue": {"kind": "fifo", "limit": "1000 packets"}}
-    law = {"kind": "copa", "competitive": False}
+    controller = {"kind": "copa", "competitive": False}
     run = el.run(
         {
             "title": "Ten flows",
             "duration": "20 s",
             "template": {"kind": "path", "framing": "none", "hops": [{"rate": "100 Gbps", "delay": "0 s"}, link]},
             "traffic": [
-                {"name": f"f{i}", "from": "sender", "to": "receiver", "kind": "bulk", "congestion_control": law} for i in range(10)
+                {"name": f"f{i}", "from": "sender", "to": "receiver", "kind": "bulk", "congestion_control": controller}
+                for i in range(10)
             ],
             "record": {"every": "1 s"},
         }

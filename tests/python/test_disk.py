@@ -69,9 +69,9 @@ def test_a_disk_by_hand():
     with pytest.raises(el.InputError, match="give a profile, or read and write"):
         el.disk.Disk(read="1 Gbps")
     # Numbers are seconds, bytes and bit/s.
-    law = el.disk.Disk(read=800e6, write=1e6, read_ahead=100_000, latency=1e-3, block=4096)
-    assert law.read_rate == 400e6 == el.theory.read_ahead_rate(800e6, 100e3, 1e-3)
-    assert el.disk.parameters(law)["latency"] == "1 ms"
+    disk = el.disk.Disk(read=800e6, write=1e6, read_ahead=100_000, latency=1e-3, block=4096)
+    assert disk.read_rate == 400e6 == el.theory.read_ahead_rate(800e6, 100e3, 1e-3)
+    assert el.disk.parameters(disk)["latency"] == "1 ms"
 
 
 def test_closed_forms():

@@ -175,7 +175,7 @@ class Fixed(el.CongestionControl):
         self.cwnd = 4 * self.mss
 
 
-def test_a_law_of_ones_own_steers_an_endpoint() -> None:
+def test_a_controller_of_ones_own_steers_an_endpoint() -> None:
     a, b = connected(congestion_control=Fixed, timestamps=False)
     a.write(0.0, 60_000)
     for now in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8):

@@ -22,7 +22,7 @@ import elephan as el
 import pytest
 from elephan.scenario.source import library
 
-LAW = "traffic.reno.congestion_control"
+CONTROLLER = "traffic.reno.congestion_control"
 SHORT = {"duration": "12 s", "warmup": "1 s", "stack": "rfc"}
 
 
@@ -49,8 +49,8 @@ class RoundReno(el.CongestionControl):
             self.cwnd += min(self.segments * self.mss, round.acked)
 
 
-def run(law: Any, scenario: Any = "sawtooth", **named: Any) -> el.Run:
-    return el.run(scenario, set={LAW: law, **SHORT}, **named)
+def run(controller: Any, scenario: Any = "sawtooth", **named: Any) -> el.Run:
+    return el.run(scenario, set={CONTROLLER: controller, **SHORT}, **named)
 
 
 def same_but_the_name(a: el.Run, b: el.Run) -> None:
@@ -93,7 +93,7 @@ from = "sender"
 to = "receiver"
 congestion_control = "reno"
 """
-    built_in, guest = (el.run(text, set={LAW: law}) for law in ("reno", Reno))
+    built_in, guest = (el.run(text, set={CONTROLLER: controller}) for controller in ("reno", Reno))
     assert built_in.summary["timeouts"] > 10
     same_but_the_name(built_in, guest)
 
@@ -101,7 +101,10 @@ congestion_control = "reno"
 def test_a_round_based_reno_grows_a_segment_a_round() -> None:
     """By the sawtooth: the built-in one and this one lose within a tenth as often in two minutes."""
     longer = {"duration": "120 s"}
-    losses = [el.run("sawtooth", set={LAW: law, **longer}).flows["fast_retran"].to_pylist()[0] for law in ("reno", RoundReno)]
+    losses = [
+        el.run("sawtooth", set={CONTROLLER: controller, **longer}).flows["fast_retran"].to_pylist()[0]
+        for controller in ("reno", RoundReno)
+    ]
     assert losses[0] > 5
     assert abs(losses[1] / losses[0] - 1) < 0.15, losses
 
@@ -139,18 +142,18 @@ class Slow(el.CongestionControl):
 """
 
 
-def beside(tmp_path: Path, words: str, law: str = FILE) -> Path:
-    """A scenario file and a folder `laws` with `slow.py` beside it."""
+def beside(tmp_path: Path, words: str, controller: str = FILE) -> Path:
+    """A scenario file and a folder `controllers` with `slow.py` beside it."""
     text = library()["sawtooth"].path.read_text()
     assert 'congestion_control = "reno"' in text
-    (tmp_path / "laws").mkdir(exist_ok=True)
-    (tmp_path / "laws" / "slow.py").write_text(law)
+    (tmp_path / "controllers").mkdir(exist_ok=True)
+    (tmp_path / "controllers" / "slow.py").write_text(controller)
     file = tmp_path / "mine.toml"
     file.write_text(text.replace('congestion_control = "reno"', f"congestion_control = {words}"))
     return file
 
 
-WORDS = '{ python = "laws/slow.py:Slow", params = { share = 0.5 } }'
+WORDS = '{ python = "controllers/slow.py:Slow", params = { share = 0.5 } }'
 
 
 def test_a_file_beside_the_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,17 +162,17 @@ def test_a_file_beside_the_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert done.flows["congestion_control"].to_pylist() == ["Slow"]
     digest = hashlib.sha256(FILE.encode()).hexdigest()
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    assert manifest["guests"] == [{"python": "laws/slow.py:Slow", "source_sha256": digest}]
+    assert manifest["guests"] == [{"python": "controllers/slow.py:Slow", "source_sha256": digest}]
     assert "guests" not in el.run("sawtooth", set=SHORT).manifest
     # The file is read again when it has changed.
-    (tmp_path / "laws" / "slow.py").write_text(FILE.replace("self.share *", "2 *"))
+    (tmp_path / "controllers" / "slow.py").write_text(FILE.replace("self.share *", "2 *"))
     again = el.run(file, set=SHORT)
     assert again.manifest["guests"][0]["source_sha256"] != digest
     assert not again.flow_samples.equals(done.flow_samples)
 
 
-def test_a_sweep_over_laws(tmp_path: Path) -> None:
-    results = [el.sweep("sawtooth", set={**SHORT, LAW: ["reno", Reno, RoundReno]}, workers=workers) for workers in (1, 2)]
+def test_a_sweep_over_controllers(tmp_path: Path) -> None:
+    results = [el.sweep("sawtooth", set={**SHORT, CONTROLLER: ["reno", Reno, RoundReno]}, workers=workers) for workers in (1, 2)]
     assert results[0].table.equals(results[1].table)
     reno, guest, other = (results[0].values(label, "goodput_bps.sum") for label in results[0].labels)
     assert reno == guest != other
@@ -188,10 +191,10 @@ def test_the_command_line(tmp_path: Path) -> None:
     file = beside(tmp_path, WORDS)
     done = command("run", str(file), "-s", "duration=12 s", "--json", "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    words = f'{LAW}={{ python = "laws/slow.py:Slow" }}'
+    words = f'{CONTROLLER}={{ python = "controllers/slow.py:Slow" }}'
     done = command("run", "sawtooth", "-s", "duration=12 s", "-s", words, "--out", "library", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for key, value in ((f"{LAW}.python", "laws/slow.py:Slo"), (f"{LAW}.params.shre", "1")):
+    for key, value in ((f"{CONTROLLER}.python", "controllers/slow.py:Slo"), (f"{CONTROLLER}.params.shre", "1")):
         done = command("run", str(file), "-s", f"{key}={value}", "--out", "wrong", cwd=tmp_path)
         assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
         assert "did you mean" in done.stderr
@@ -207,13 +210,13 @@ def test_an_exception_ends_the_run_with_one_line(tmp_path: Path) -> None:
     assert text.startswith("Slow.on_ack failed in flow 0 (reno: sender[0] -> receiver[0]) at 3.0"), text
     assert text.endswith("s, seed 5: ZeroDivisionError: division by zero (slow.py:10)")
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["laws", "mine.toml"], "nothing half-written"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["controllers", "mine.toml"], "nothing half-written"
     done = command("run", str(file), "--out", "out", cwd=tmp_path)
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
     done = command("run", "-v", str(file), "--out", "out", cwd=tmp_path)
     assert done.returncode == 1
     assert 'slow.py", line 10, in on_ack' in done.stderr
-    outcome = el.sweep("sawtooth", set={**SHORT, LAW: ["reno", Failing]}, workers=2)
+    outcome = el.sweep("sawtooth", set={**SHORT, CONTROLLER: ["reno", Failing]}, workers=2)
     assert len(outcome.failures) == 1
     assert "Failing.on_ack failed" in outcome.failures[0]
     outcome.save(tmp_path / "sweep")
@@ -231,12 +234,12 @@ class Fails(el.CongestionControl):
 
 
 @pytest.mark.parametrize("until", ["5 s", "4.6 s", None])
-def test_an_exception_in_a_law_that_a_change_brings_or_takes_away(tmp_path: Path, until: str | None) -> None:
+def test_an_exception_in_a_controller_that_a_change_brings_or_takes_away(tmp_path: Path, until: str | None) -> None:
     (tmp_path / "late.py").write_text(FAILING)
     text = library()["sawtooth"].path.read_text(encoding="utf-8")
-    text += f'\n[[change]]\nat = "4 s"\nset = {{ "{LAW}" = {{ python = "late.py:Fails" }} }}\n'
+    text += f'\n[[change]]\nat = "4 s"\nset = {{ "{CONTROLLER}" = {{ python = "late.py:Fails" }} }}\n'
     if until is not None:
-        text += f'\n[[change]]\nat = "{until}"\nset = {{ "{LAW}" = "cubic" }}\n'
+        text += f'\n[[change]]\nat = "{until}"\nset = {{ "{CONTROLLER}" = "cubic" }}\n'
     file = tmp_path / "change.toml"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(el.ElephanError, match=r"^Fails.on_ack failed in flow 0 .* at 4\.5\d+ s, seed 1: KeyError: 'late'"):
@@ -323,7 +326,7 @@ class NotOurs:
 
 
 @pytest.mark.parametrize(
-    ("law", "message"),
+    ("controller", "message"),
     [
         (Failing, "RuntimeError: first line second line (test_guest.py:"),
         (Nan, "Nan.on_ack failed in flow 0 (reno: sender[0] -> receiver[0]) at"),
@@ -336,16 +339,16 @@ class NotOurs:
         (Sends, "Sends.on_sent failed"),
     ],
 )
-def test_nonsense_in_a_run_fails_it(law: Any, message: str) -> None:
+def test_nonsense_in_a_run_fails_it(controller: Any, message: str) -> None:
     with pytest.raises(el.ElephanError) as caught:
-        run(law)
+        run(controller)
     assert caught.value.exit_status == 1
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("law", "message"),
+    ("controller", "message"),
     [
         (Early, "Early cannot be made: AttributeError: mss is not known in __init__, before there is a connection"),
         (NoGrowth, "NoGrowth has none of on_ack, on_round and on_delivery"),
@@ -365,11 +368,11 @@ def test_nonsense_in_a_run_fails_it(law: Any, message: str) -> None:
         ({"python": f"{__name__}:Rno"}, 'has no "Rno"; did you mean "Reno"?'),
         ({"python": "Mine"}, 'write "module:Class" or "path/to/file.py:Class"'),
         ({"python": "no/such.py:A"}, f"/no/such.py: No such file or directory, nor is it in the working directory {Path.cwd()}"),
-        ({"python": f"{__name__}:LAW"}, "LAW is str, not a class"),
+        ({"python": f"{__name__}:CONTROLLER"}, "CONTROLLER is str, not a class"),
     ],
 )
-def test_what_is_no_congestion_control_is_refused_before_the_run(law: Any, message: str) -> None:
-    for call in (lambda: run(law), lambda: el.sweep("sawtooth", set={LAW: ["reno", law]})):
+def test_what_is_no_congestion_control_is_refused_before_the_run(controller: Any, message: str) -> None:
+    for call in (lambda: run(controller), lambda: el.sweep("sawtooth", set={CONTROLLER: ["reno", controller]})):
         with pytest.raises(el.InputError) as caught:
             call()
         assert message in str(caught.value)
@@ -470,7 +473,7 @@ def test_every_byte_is_told_once_though_segments_overtake_each_other() -> None:
 
 def test_stepping_tells_everything() -> None:
     c = el.cc.new(Everything, mss=1000, initial_window=10)
-    law = objects[-1]
+    controller = objects[-1]
     assert (c.name, c.pacing_rate, c.state, c.next_timer()) == ("Everything", None, {"seen": 0.0}, None)
     c.on_sent(0.0, 1000, 2000)
     c.on_ack(0.25, 3000, 0.1, 9000, ce=500, delivered=7000, rate=1e6)
@@ -485,7 +488,7 @@ def test_stepping_tells_everything() -> None:
     c.on_ecn(2.0, 100)
     c.on_rto(3.0, 200)
     c.on_local_drop(4.0, 300)
-    assert law.told == [
+    assert controller.told == [
         ("sent", 0.0, 1000, 2000),
         ("delivery", 0.25, 3000, 0.1, 9000, 500, 7000, 1e6),
         ("timer", 0.75, None),
@@ -517,18 +520,18 @@ def test_describe_a_class() -> None:
     assert [state["name"] for state in about["states"]] == ["rounds"]
 
 
-def test_a_paced_law_with_its_own_slow_start_runs() -> None:
-    law = run(Everything)
-    assert law.flow_samples["pacing_bps"].to_pylist()[-1] == 8e6
+def test_a_paced_controller_with_its_own_slow_start_runs() -> None:
+    controller = run(Everything)
+    assert controller.flow_samples["pacing_bps"].to_pylist()[-1] == 8e6
     # 8 Mbit/s of payload once the window is no limit.
-    delivered = {row["time_ns"]: row["delivered_bytes"] for row in law.flow_samples.to_pylist()}
+    delivered = {row["time_ns"]: row["delivered_bytes"] for row in controller.flow_samples.to_pylist()}
     assert delivered[11 * 10**9] - delivered[6 * 10**9] == pytest.approx(5 * 8e6 / 8, abs=2 * 1448)
     assert any(told[0] == "delivery" and told[-1] is not None for told in objects[-1].told)
 
 
-def test_right_laws_pass_the_check() -> None:
-    for law in (Reno, RoundReno):
-        el.testing.check_congestion_control(law, cases=100)
+def test_right_controllers_pass_the_check() -> None:
+    for controller in (Reno, RoundReno):
+        el.testing.check_congestion_control(controller, cases=100)
     el.testing.check_congestion_control(RoundReno, cases=20, days=False, segments=2)
 
 
@@ -589,7 +592,7 @@ class ForgetsUndo(Reno):
 
 
 @pytest.mark.parametrize(
-    ("law", "rule", "steps"),
+    ("controller", "rule", "steps"),
     [
         (GrowsWhileLimited, "while the application was the limit", 4),
         (DoublesInCongestionAvoidance, "where slow start adds", 4),
@@ -602,11 +605,11 @@ class ForgetsUndo(Reno):
         (Nan, "ValueError: cwnd must be a number of bytes, not NaN", 4),
     ],
 )
-def test_wrong_laws_fail_the_check(law: Any, rule: str, steps: int | None) -> None:
+def test_wrong_controllers_fail_the_check(controller: Any, rule: str, steps: int | None) -> None:
     with pytest.raises(AssertionError) as caught:
-        el.testing.check_congestion_control(law)
+        el.testing.check_congestion_control(controller)
     text = str(caught.value)
-    assert text.startswith(f"{law.__name__}: ")
+    assert text.startswith(f"{controller.__name__}: ")
     assert rule in text
     if steps is None:
         assert "after " in text
@@ -621,10 +624,10 @@ def test_the_example_of_the_documentation() -> None:
     """A quarter of the smallest round-trip time, 50 ms, at 20 Mbit/s is 31 KB of queue; it sways by some segments."""
     docs = Path(__file__).parents[2] / "docs"
     example = (docs / "examples" / "gentle.py").read_text()
-    law = example[example.index("class Gentle") : example.index("def picture")].strip()
-    assert law in (docs / "python-congestion-control.md").read_text()
+    controller = example[example.index("class Gentle") : example.index("def picture")].strip()
+    assert controller in (docs / "python-congestion-control.md").read_text()
     words = {"python": f"{docs / 'examples' / 'gentle.py'}:Gentle"}
-    run = el.run("sawtooth", set={LAW: words, "duration": "20 s", "warmup": "10 s"})
+    run = el.run("sawtooth", set={CONTROLLER: words, "duration": "20 s", "warmup": "10 s"})
     queue = [row["queue_bytes"] for row in run.port_samples.to_pylist() if row["time_ns"] > 10**10]
     assert 31_250 / 2 < max(queue) < 31_250 + 5 * 1538
 
@@ -652,13 +655,13 @@ def test_the_documented_file_and_command(tmp_path: Path) -> None:
     # Without the guard it is a line, not a wait for ever: the run needs the class of the file that waits for the run.
     (tmp_path / "gentle.py").write_text(block.replace('if __name__ == "__main__":', "if True:"))
     for words in ("gentle.py:Gentle", "gentle:Gentle"):
-        done = command("run", "sawtooth", "-s", f'{LAW}={{ python = "{words}" }}', cwd=tmp_path)
+        done = command("run", "sawtooth", "-s", f'{CONTROLLER}={{ python = "{words}" }}', cwd=tmp_path)
         assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
         assert f"{words.split(':')[0]} runs a simulation when it is loaded; put that under" in done.stderr
 
 
 def test_a_module_may_run_its_own_class_while_it_is_imported(tmp_path: Path) -> None:
-    runs = f'\nresult = el.run("sawtooth", set={{"{LAW}": Slow, "duration": "12 s"}})\n'
+    runs = f'\nresult = el.run("sawtooth", set={{"{CONTROLLER}": Slow, "duration": "12 s"}})\n'
     (tmp_path / "own.py").write_text(FILE + runs)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *(p for p in sys.path if p)])}
     subprocess.run([sys.executable, "-c", "import own"], env=environment, check=True, timeout=60)
@@ -666,7 +669,7 @@ def test_a_module_may_run_its_own_class_while_it_is_imported(tmp_path: Path) -> 
 
 def test_a_file_whose_own_thread_runs_it_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("elephan.scenario.guest._PATIENCE", 0.2)
-    words = f'{{"{LAW}": {{"python": "{tmp_path}/slow.py:Slow"}}}}'
+    words = f'{{"{CONTROLLER}": {{"python": "{tmp_path}/slow.py:Slow"}}}}'
     asks = f"""
 import threading
 def work():
@@ -687,13 +690,13 @@ thread.join()
 @pytest.mark.parametrize("order", ["run", "sweep"])
 def test_an_interrupt_while_a_file_is_loaded(tmp_path: Path, order: str) -> None:
     (tmp_path / "slow.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n")
-    done = command(order, "sawtooth", "-s", f'{LAW}={{ python = "slow.py:Slow" }}', cwd=tmp_path)
+    done = command(order, "sawtooth", "-s", f'{CONTROLLER}={{ python = "slow.py:Slow" }}', cwd=tmp_path)
     assert (done.returncode, done.stderr) == (130, "elephan: interrupted\n")
 
 
 @pytest.mark.parametrize(("body", "interrupts"), [("for _ in range(100_000): pass", 1), ("while True: pass", 3)])
-def test_an_interrupt_of_a_slow_law(tmp_path: Path, body: str, interrupts: int) -> None:
-    """The run has stopped when Python ends, or Python would be aborted; a law that never returns is left by force."""
+def test_an_interrupt_of_a_slow_controller(tmp_path: Path, body: str, interrupts: int) -> None:
+    """The run has stopped when Python ends, or Python would be aborted; a controller that never returns is left by force."""
     (tmp_path / "slow.py").write_text(
         "import elephan as el\n\nclass Slow(el.CongestionControl):\n    def on_ack(self, ack):\n"
         f"        print('begun', flush=True)\n        {body}\n"
@@ -705,7 +708,7 @@ def test_an_interrupt_of_a_slow_law(tmp_path: Path, body: str, interrupts: int) 
         "run",
         "sawtooth",
         "-s",
-        f'{LAW}={{ python = "slow.py:Slow" }}',
+        f'{CONTROLLER}={{ python = "slow.py:Slow" }}',
     ]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     for _ in range(4 if interrupts == 1 else 1):
@@ -723,9 +726,11 @@ def test_an_interrupt_of_a_slow_law(tmp_path: Path, body: str, interrupts: int) 
 
 
 def test_a_file_that_leaves_python_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(el.InputError, match=r'"laws/slow.py:Slow": SystemExit: 0 \(slow\.py:2\)$'):
+    with pytest.raises(el.InputError, match=r'"controllers/slow.py:Slow": SystemExit: 0 \(slow\.py:2\)$'):
         el.run(beside(tmp_path, WORDS, "import sys\nsys.exit(0)\n"))
-    left = [name for name, module in sys.modules.items() if getattr(module, "__file__", "") == str(tmp_path / "laws" / "slow.py")]
+    left = [
+        name for name, module in sys.modules.items() if getattr(module, "__file__", "") == str(tmp_path / "controllers" / "slow.py")
+    ]
     assert not left
 
 
@@ -756,5 +761,5 @@ class Begins(Reno):
 @pytest.mark.parametrize(("stack", "ssthresh"), [("linux", math.inf), ("winxp", 65536.0)])
 def test_the_threshold_before_the_first_congestion_event_is_the_stacks(stack: str, ssthresh: float) -> None:
     Begins.seen = None
-    el.run("sawtooth", set={LAW: Begins, "hosts.sender.stack": stack, "hosts.receiver.stack": stack, **SHORT})
+    el.run("sawtooth", set={CONTROLLER: Begins, "hosts.sender.stack": stack, "hosts.receiver.stack": stack, **SHORT})
     assert Begins.seen == ssthresh

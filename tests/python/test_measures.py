@@ -531,7 +531,7 @@ def test_completions_with_and_without_timeouts() -> None:
     assert (measures.unit_of("fct_ns.p99/p50"), measures.unit_of("slowdown.mean")) == ("1", "1")
 
 
-def test_a_law_of_marks_without_ecn_is_named() -> None:
+def test_a_controller_of_marks_without_ecn_is_named() -> None:
     """RFC 8257 is for connections with ECN; without them nothing but losses cuts the window."""
     text = """
     duration = "200 ms"
@@ -596,8 +596,8 @@ def test_hurst_of_what_ports_send() -> None:
         measures.parse("goodput_bps[between 1-2 s].mean")
 
 
-@pytest.mark.parametrize(("law", "kind"), [("xcp", "xcp"), ("explicit_rate", "fq")])
-def test_a_law_of_routers_without_one_is_named(law: str, kind: str) -> None:
+@pytest.mark.parametrize(("controller", "kind"), [("xcp", "xcp"), ("explicit_rate", "fq")])
+def test_a_controller_of_routers_without_one_is_named(controller: str, kind: str) -> None:
     text = f"""
     duration = "1 s"
     [template]
@@ -609,9 +609,9 @@ def test_a_law_of_routers_without_one_is_named(law: str, kind: str) -> None:
     from = "sender"
     to   = "receiver"
     kind = "bulk"
-    congestion_control = "{law}"
+    congestion_control = "{controller}"
     """
-    assert f"2 flows of {law} pass no queue that tells a rate" in " ".join(warnings(el.run(text)))
+    assert f"2 flows of {controller} pass no queue that tells a rate" in " ".join(warnings(el.run(text)))
     told = el.run(text, set={"template.queue": {"kind": kind}})
     assert "tells a rate" not in " ".join(warnings(told))
 

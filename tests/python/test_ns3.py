@@ -1,7 +1,7 @@
 """Queues and congestion controls beside ns-3, where it is installed: the same bottleneck in both (docs/ns3.md).
 
-A load that does not respond compares the drop laws alone: what is dropped is what the link cannot carry, and the mean queue is
-where the law drops that much. Of TCP the mean window and the goodput are compared. Tolerances are those of `ns3/courses.py`.
+A load that does not respond compares the drop rules alone: what is dropped is what the link cannot carry, and the mean queue is
+where the discipline drops that much. Of TCP the mean window and the goodput are compared. Tolerances are those of `ns3/courses.py`.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from elephan.experiment.compare.network import read_buffer, read_network
 from elephan.experiment.compare.panel import Panel, settings, variant_of
 from elephan.experiment.trials import Trial, Trials
 from elephan.report.page.compare_page import _idle
-from elephan.scenario.congestion import Law
+from elephan.scenario.congestion import Controller
 
 TINY = {"rate": "5 Mbps", "rtt": "20 ms", "quick": True, "repetitions": 2}
 
@@ -75,14 +75,14 @@ def test_the_round_trips_of_the_dumbbell() -> None:
 
 
 def test_every_pair_once_and_reno_always() -> None:
-    laws = [Law("a", "a"), Law("b", "b")]
-    pairs = [variant_of(*setting).label for setting in settings(laws, [PAIR])]
+    controllers = [Controller("a", "a"), Controller("b", "b")]
+    pairs = [variant_of(*setting).label for setting in settings(controllers, [PAIR])]
     assert pairs == ["a + a", "a + b", "a + reno", "b + b", "b + reno", "reno + reno"]
-    assert len(settings([Law("reno", "reno"), *laws], [PAIR])) == 6
+    assert len(settings([Controller("reno", "reno"), *controllers], [PAIR])) == 6
 
 
 def made_up() -> Panel:
-    """A panel by hand: law x gets 30 and leaves Reno 10, two Renos share 24 and 16."""
+    """A panel by hand: controller x gets 30 and leaves Reno 10, two Renos share 24 and 16."""
     rows = []
     for seed in (1, 2):
         rows.append(Trial("x + x", seed, {"goodput_a_bps": 20.0, "goodput_b_bps": 20.0, "share_a": 0.5, "jain": 1.0}, "pair"))
@@ -91,7 +91,7 @@ def made_up() -> Panel:
             Trial("reno + reno", seed, {"goodput_a_bps": 24.0, "goodput_b_bps": 16.0, "share_a": 0.6, "jain": 0.96}, "pair")
         )
         rows.append(Trial("x", seed, {"delta_fair_ns": 4e9 if seed == 1 else math.nan, "horizon_ns": 100e9}, "join"))
-    return Panel([Law("x", "x")], Trials(rows), [], {"repetitions": 2})
+    return Panel([Controller("x", "x")], Trials(rows), [], {"repetitions": 2})
 
 
 def test_friendliness_is_what_reno_keeps() -> None:
@@ -130,11 +130,11 @@ def test_a_variant_of_which_every_run_failed_has_no_interval() -> None:
 
 def test_a_pair_that_leaves_room_is_named() -> None:
     """x beside y has 15 and 15 of 40 Mb/s in both runs: Jain's index 1, three quarters used."""
-    rows = [Trial(law, seed, {"goodput_bps": 40e6}, "alone") for law in "xy" for seed in (1, 2)]
+    rows = [Trial(controller, seed, {"goodput_bps": 40e6}, "alone") for controller in "xy" for seed in (1, 2)]
     for pair, each in (("x + x", 20e6), ("y + y", 19e6), ("x + y", 15e6)):
         values = {"goodput_a_bps": each, "goodput_b_bps": each, "share_a": 0.5, "jain": 1.0}
         rows += [Trial(pair, seed, values, "pair") for seed in (1, 2)]
-    panel = Panel([Law("x", "x"), Law("y", "y")], Trials(rows), [], {"repetitions": 2})
+    panel = Panel([Controller("x", "x"), Controller("y", "y")], Trials(rows), [], {"repetitions": 2})
     assert panel.most_bps == 40e6
     assert panel.together("y", "x") == Interval(30e6, 30e6, 30e6, 2)
     assert _idle(panel, [("x", "x"), ("x", "y"), ("y", "y")]) == (
@@ -171,8 +171,8 @@ def test_a_panel_on_disk(panel: tuple[Panel, Path], capfd: pytest.CaptureFixture
     done, out = panel
     found = json.loads((out / "compare.json").read_text())
     assert found["network"]["buffer_bytes"] == 12_500
-    assert [one["label"] for one in found["laws"]] == ["reno", "vegas"]
-    assert {(one["law"], one["beside"]) for one in found["pairs"]} == {(a, b) for a in done.labels for b in done.labels}
+    assert [one["label"] for one in found["controllers"]] == ["reno", "vegas"]
+    assert {(one["controller"], one["beside"]) for one in found["pairs"]} == {(a, b) for a in done.labels for b in done.labels}
     for name in ("runs", "means", "series"):
         assert (out / f"{name}.parquet").exists()
     assert {"overview.svg", "jain.png", "share.svg", "joining.png", "friendliness.svg"} <= {
@@ -237,7 +237,7 @@ class Reno(el.CongestionControl):
 """
 
 
-def test_a_law_of_ones_own_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_controller_of_ones_own_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reno in Python is Reno to the packet, so every run is the same."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text(OWN)

@@ -28,7 +28,7 @@ from elephan.experiment.pool import run_jobs
 from elephan.report.figure.path_figures import responses
 from elephan.report.page.path_page import answer_lines, how, results_table
 from elephan.scenario import core
-from elephan.scenario.congestion import read_laws
+from elephan.scenario.congestion import read_controllers
 from fake import PATH_TCP
 from rich.console import Console
 
@@ -123,8 +123,8 @@ def test_growth_in_slow_start(tcp: dict[str, Any], growth: float) -> None:
 
 def test_the_figure_of_responses_is_the_closed_form() -> None:
     """Mathis et al. 1997, random loss and delayed ACKs that are counted: 0.93 / sqrt(1e-6) = 930 of 1448 B in 0.1 s, 107.7 Mb/s."""
-    question, limits = ask("1Gbps", "100ms", loss=1e-6, laws="reno", tcp={"abc": False})
-    assert response_bps(question.laws[0], question, limits, 1) == pytest.approx(107.7e6, rel=5e-3)
+    question, limits = ask("1Gbps", "100ms", loss=1e-6, controllers="reno", tcp={"abc": False})
+    assert response_bps(question.controllers[0], question, limits, 1) == pytest.approx(107.7e6, rel=5e-3)
     drawing = responses(question, limits)
     assert drawing is not None
     x, y = drawing.figure.axes[0].lines[0].get_data()
@@ -153,10 +153,10 @@ def test_renos_sawtooth(buffer: float, share: float) -> None:
     assert reno_share(buffer) == pytest.approx(share)
 
 
-def goodput(law: str = "reno", **more: Any) -> float:
+def goodput(controller: str = "reno", **more: Any) -> float:
     """Of one stream by rounds, from a window of 70 segments on, over 10 GB."""
     question, limits = ask("10Gbps", "100ms", size="1TB", **more)
-    after = by_rounds(question, limits, read_laws(law)[0], 1, 1)
+    after = by_rounds(question, limits, read_controllers(controller)[0], 1, 1)
     start = 70.0 * limits.mss_bytes
     after.follow(0, [0.0], [0.0], [False], [0.1], [False], [start], [start])
     seconds, delivered, _ = after.run(10e9, 1_000_000)
@@ -173,19 +173,19 @@ def test_reno_by_rounds_under_loss() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "laws"),
+    ("path", "controllers"),
     [
         ({"rate": "1 Gbps", "rtt": "50 ms", "buffer": "100 KB", "size": "6 GB"}, "cubic,htcp"),
         ({"rate": "1 Gbps", "rtt": "100 ms", "host_rate": "1 Gbps", "txqueuelen": 100, "size": "5 GB"}, "reno,cubic,bic"),
     ],
 )
-def test_rounds_go_on_as_the_whole_simulation_does(few_packets: None, path: dict[str, Any], laws: str) -> None:
-    part, whole = (el.path(**path, streams=1, congestion_control=laws, stack="rfc", whole=whole) for whole in (False, True))
+def test_rounds_go_on_as_the_whole_simulation_does(few_packets: None, path: dict[str, Any], controllers: str) -> None:
+    part, whole = (el.path(**path, streams=1, congestion_control=controllers, stack="rfc", whole=whole) for whole in (False, True))
     for row in part.rows:
         assert row.method == BY_ROUNDS
         assert row.simulated_share < 0.6
-        assert row.time_s.low <= whole.row(row.law, 1).time_s.mean <= row.time_s.high
-        assert row.time_s.mean == pytest.approx(whole.row(row.law, 1).time_s.mean, rel=0.03)
+        assert row.time_s.low <= whole.row(row.controller, 1).time_s.mean <= row.time_s.high
+        assert row.time_s.mean == pytest.approx(whole.row(row.controller, 1).time_s.mean, rel=0.03)
 
 
 def test_curves_go_to_the_end_of_the_transfer(few_packets: None) -> None:
@@ -230,12 +230,12 @@ def test_an_estimate_competes_with_the_longest_time_of_its_range() -> None:
     known = replace(reno, time_s=replace(reno.time_s, mean=100.0), one_loss_s=math.nan)
 
     def best(high: float) -> str:
-        rough = replace(known, law="bbr", method=FORMS_ALONE, time_s=replace(reno.time_s, mean=90.0, low=80.0, high=high))
-        return type(answer)(answer.question, answer.limits, [known, rough], [], answer.facts, answer.advice).best.law
+        rough = replace(known, controller="bbr", method=FORMS_ALONE, time_s=replace(reno.time_s, mean=90.0, low=80.0, high=high))
+        return type(answer)(answer.question, answer.limits, [known, rough], [], answer.facts, answer.advice).best.controller
 
     assert best(130.0) == "reno"
     assert best(97.0) == "bbr"
-    rough = replace(known, law="bbr", method=FORMS_ALONE, time_s=replace(reno.time_s, mean=90.0, low=80.0, high=130.0))
+    rough = replace(known, controller="bbr", method=FORMS_ALONE, time_s=replace(reno.time_s, mean=90.0, low=80.0, high=130.0))
     assert rough.is_rough
     assert not replace(rough, time_s=replace(rough.time_s, high=99.0)).is_rough
     (cells,) = results_table([rough]).rows
@@ -245,9 +245,9 @@ def test_an_estimate_competes_with_the_longest_time_of_its_range() -> None:
 def test_another_queue_is_not_carried_on_by_rounds() -> None:
     """Rounds are of a drop-tail queue: what is set by hand may be none."""
     question, limits = ask("1Gbps", "50ms", set={"links[1].queue.kind": "codel"})
-    law = read_laws("cubic")[0]
-    assert not goes_by_rounds(question, limits, law)
-    assert goes_by_rounds(*ask("1Gbps", "50ms", set={"tcp.initial_window": 3}), law)
+    controller = read_controllers("cubic")[0]
+    assert not goes_by_rounds(question, limits, controller)
+    assert goes_by_rounds(*ask("1Gbps", "50ms", set={"tcp.initial_window": 3}), controller)
 
 
 def test_the_congestion_control_of_the_settings_has_its_own_reason() -> None:
@@ -330,8 +330,10 @@ def test_a_window_limits_only_where_it_is_smaller_than_the_wire() -> None:
     assert what_limits(evidence(window_limited=0.9, lost=99.0), small, 1, 20e6) == "loss"
 
 
-def lines_of(question: Question, limits: Bounds, law: str, streams: int = 1, **more: Any) -> list[str]:
-    return [line.text for line in Tuning(read_laws(law)[0], streams, **more).lines(question, limits, "the shortest time")]
+def lines_of(question: Question, limits: Bounds, controller: str, streams: int = 1, **more: Any) -> list[str]:
+    return [
+        line.text for line in Tuning(read_controllers(controller)[0], streams, **more).lines(question, limits, "the shortest time")
+    ]
 
 
 def test_settings() -> None:
@@ -360,7 +362,7 @@ def test_settings() -> None:
 def test_what_is_set_is_what_is_simulated() -> None:
     """The question of a tuning has the memory, less Linux's half of it, and the pace of its lines."""
     question, _ = ask("10Gbps", "150ms", buffer="2MB", stack="linux")
-    tuning = Tuning(read_laws("cubic")[0], 4, fq=True)
+    tuning = Tuning(read_controllers("cubic")[0], 4, fq=True)
     tuned = tuning.question(question)
     assert tuned.window_bytes == socket_memory(question, 4) // 2
     assert tuned.fq_bps is not None
@@ -375,7 +377,7 @@ def test_what_is_set_is_what_is_simulated() -> None:
 def test_lines_can_be_pasted(tmp_path: Path) -> None:
     """Comments stand on lines of their own: sysctl takes what follows a value for a part of it."""
     question, limits = ask("10Gbps", "150ms", buffer="2MB", stack="linux")
-    lines = Tuning(read_laws("cubic")[0], 1, fq=True).lines(question, limits, "the shortest time")
+    lines = Tuning(read_controllers("cubic")[0], 1, fq=True).lines(question, limits, "the shortest time")
     for text in (as_text(lines), as_file(["why"], lines).splitlines()):
         assert all("#" not in line for line in text if not line.startswith("#"))
     sysctl = [line for line in as_file(["why"], lines).splitlines() if line and not line.startswith("#")]
@@ -489,7 +491,7 @@ def test_an_answer_on_disk(tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
     found = json.loads(capfd.readouterr().out)
     assert json.loads((out / "path.json").read_text()) == {k: v for k, v in found.items() if k not in ("folder", "warnings")}
     assert found["warnings"] == []
-    assert [(one["law"], one["streams"], one["time_s"]["n"]) for one in found["results"]] == [
+    assert [(one["controller"], one["streams"], one["time_s"]["n"]) for one in found["results"]] == [
         ("reno", 1, 1),
         ("reno", 2, 3),
         ("cubic preset linux", 1, 1),
@@ -660,7 +662,7 @@ def test_streams_that_are_no_numbers(streams: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("law", "segments", "rtt", "seconds"),
+    ("controller", "segments", "rtt", "seconds"),
     [
         ("reno", 8000, "100 ms", 100.1),  # 8000 / 8 round trips of 0.1 s, and one more
         ("cubic", 8000, "100 ms", 1.4628),  # K = cbrt(8000 x 0.3 / 0.4) = 18.171 s; 0.3 K / 4, and 0.1 s
@@ -669,23 +671,25 @@ def test_streams_that_are_no_numbers(streams: Any) -> None:
         ("cubic:beta=0.5", 8000, "100 ms", math.nan),
     ],
 )
-def test_what_a_loss_costs_where_the_window_limits(law: str, segments: int, rtt: str, seconds: float) -> None:
+def test_what_a_loss_costs_where_the_window_limits(controller: str, segments: int, rtt: str, seconds: float) -> None:
     """RFC 5681 section 3.1 and RFC 9438 sections 4.2 and 4.3, integrated by hand until the window is back at W."""
-    question, limits = ask("10 Gbps", rtt, laws=law, tcp={"receive_window": segments * 1448})
-    assert window_cost(limits, question.laws[0]) == pytest.approx(seconds, rel=1e-3, nan_ok=True)
+    question, limits = ask("10 Gbps", rtt, controllers=controller, tcp={"receive_window": segments * 1448})
+    assert window_cost(limits, question.controllers[0]) == pytest.approx(seconds, rel=1e-3, nan_ok=True)
 
 
-@pytest.mark.parametrize(("law", "seconds"), [("reno", 1.02), ("cubic", 0.0)])
-def test_a_loss_where_the_window_limits_as_it_is_simulated(law: str, seconds: float) -> None:
+@pytest.mark.parametrize(("controller", "seconds"), [("reno", 1.02), ("cubic", 0.0)])
+def test_a_loss_where_the_window_limits_as_it_is_simulated(controller: str, seconds: float) -> None:
     """W = 400 segments over 20 ms. Reno halves what is in flight (RFC 5681 equation 4) and needs 400 / 8 + 1 round trips more than
     without the loss. CUBIC cuts its window, which slow start has left at 2 W: 1.4 W are no less than W."""
-    question = read_question("1 Gbps", "20 ms", window=400 * 1448, stack="rfc", streams=1, laws=law, size=f"{250_000 * 1448} B")
+    question = read_question(
+        "1 Gbps", "20 ms", window=400 * 1448, stack="rfc", streams=1, controllers=controller, size=f"{250_000 * 1448} B"
+    )
     limits = bounds(question, tcp_options(core.resolve(question.source(), question.set, 1)["toml"]))
-    one = Ask(question, limits, Case(question.laws[0], 1, 1))
+    one = Ask(question, limits, Case(question.controllers[0], 1, 1))
     found, _ = simulate_all([one, with_one_loss(one)], whole=True, workers=1, progress=False)
     plain, lost = (result.time_s for result in found if result is not None)
     assert lost - plain == pytest.approx(seconds, abs=0.02)
-    assert lost - plain <= 1.01 * window_cost(limits, question.laws[0])
+    assert lost - plain <= 1.01 * window_cost(limits, question.controllers[0])
 
 
 def test_one_packet_more_where_the_window_limits(few_packets: None) -> None:
@@ -694,7 +698,7 @@ def test_one_packet_more_where_the_window_limits(few_packets: None) -> None:
     answer = el.path("1 Gbps", "100 ms", window="6.25 MB", stack="rfc", streams=1, congestion_control="cubic", size="1.1584 GB")
     (row,) = answer.rows
     assert row.method == WINDOW_FULL
-    (lost,) = [at_full_windows(answer.limits, law, row) for law in answer.question.laws]
+    (lost,) = [at_full_windows(answer.limits, controller, row) for controller in answer.question.controllers]
     assert 19.52 < lost < 22
 
 
@@ -718,7 +722,7 @@ def test_an_answer_needs_no_more_than_its_packets(few_packets: None, monkeypatch
 def test_a_window_of_the_advice_is_one_that_tcp_has() -> None:
     """100 Gb/s x 200 ms asks for 5 GB; RFC 7323 section 2.3 allows 65,535 x 2^14 B, less than half of what a sysctl may say."""
     question, _ = ask("100 Gbps", "200 ms")
-    tuned = Tuning(question.laws[0], 1).question(question)
+    tuned = Tuning(question.controllers[0], 1).question(question)
     assert tuned.window_bytes == 1_073_725_440
     assert core.resolve(tuned.source(), tuned.set, 1)["toml"]
 
@@ -728,7 +732,7 @@ def test_rows_fit_into_80_columns(capfd: pytest.CaptureFixture[str]) -> None:
     times = stats.Interval(35_815.0, 34_542.0, 97_185.0, 3)
     method = "as in its second half, with full windows of the sockets"
     row = Row("cubic", 16, times, replace(times, mean=223.4e6), "congestion control", 0.0017, method, 1e9, 0, 0)
-    print_rows(Console(width=80), [("after: ", row), ("now: ", replace(row, law="reno"))])
+    print_rows(Console(width=80), [("after: ", row), ("now: ", replace(row, controller="reno"))])
     lines = capfd.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     wide = "about 35\u202f815 s  34\u202f542 s to 97\u202f185 s  223 Mb/s"

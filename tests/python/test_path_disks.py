@@ -10,9 +10,9 @@ import pytest
 from elephan.experiment.path.question import read_question
 
 
-def copied(law: str, streams: int, rate: str, rtt: str, **path: Any) -> float:
+def copied(controller: str, streams: int, rate: str, rtt: str, **path: Any) -> float:
     """Seconds that `disk-copy` takes over the path, its streams begun together."""
-    question = read_question(rate, rtt, laws=law, streams=streams, stack="rfc", **path)
+    question = read_question(rate, rtt, controllers=controller, streams=streams, stack="rfc", **path)
     disk = 'disk = { read = "%d bps", write = "%d bps", cache = "0 B", block = "64 KiB" }'
     ends = [disk % ((bps or 10**12,) * 2) for bps in (question.disk_read_bps, question.disk_write_bps)]
     text = question.scenario().replace('duration = "1 s"', 'duration = "400 s"')
@@ -20,7 +20,7 @@ def copied(law: str, streams: int, rate: str, rtt: str, **path: Any) -> float:
         text = text.replace("[[traffic]]", "[hosts.sender]\n\n[[traffic]]")
     text = text.replace("[hosts.sender]", f"[hosts.receiver]\n{ends[1]}\n\n[hosts.sender]\n{ends[0]}")
     words = f'kind = "disk-copy"\nsize = "{question.size_bytes:.0f} B"\nblock = "64 KiB"\nstreams = {streams}\n'
-    text = re.sub(r'kind = "bulk"\nconnections = 1\n', f'{words}congestion_control = "{law}"\n', text)
+    text = re.sub(r'kind = "bulk"\nconnections = 1\n', f'{words}congestion_control = "{controller}"\n', text)
     copies = el.run(text, seed=1).summary["copies"]
     assert copies["completed"] == 1
     return question.size_bytes * 8 / float(copies["rate_bps"])
@@ -40,7 +40,7 @@ def test_a_window_near_what_the_disk_needs(disk: str, window: str, seconds: floa
 
 
 @pytest.mark.parametrize(
-    ("law", "streams", "rate", "rtt", "path"),
+    ("controller", "streams", "rate", "rtt", "path"),
     [
         (
             "reno",
@@ -53,9 +53,9 @@ def test_a_window_near_what_the_disk_needs(disk: str, window: str, seconds: floa
         ("reno", 1, "1 Gbps", "20 ms", {"buffer": "100 kB", "disk_write": "200 Mbps", "size": "300 MB"}),
     ],
 )
-def test_programs_that_copy_take_as_long(law: str, streams: int, rate: str, rtt: str, path: dict[str, Any]) -> None:
+def test_programs_that_copy_take_as_long(controller: str, streams: int, rate: str, rtt: str, path: dict[str, Any]) -> None:
     """Within 1 % of the transfer packet by packet, where the streams begin together in both."""
-    seconds = copied(law, streams, rate, rtt, **path)
+    seconds = copied(controller, streams, rate, rtt, **path)
     path |= {"stack": "rfc", "set": {"traffic.transfer.start": "0 s"}}
-    row = el.path(rate, rtt, streams=streams, congestion_control=law, **path).rows[0]
+    row = el.path(rate, rtt, streams=streams, congestion_control=controller, **path).rows[0]
     assert row.time_s.mean == pytest.approx(seconds, rel=0.01)

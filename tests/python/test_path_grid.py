@@ -16,7 +16,7 @@ from elephan.experiment.path.simulate import Ask, cases, simulate_all, tcp_optio
 from elephan.scenario import core
 
 PACKETS = 3_000_000  # of data in a transfer; a third of them is simulated at first
-LAWS = ("reno", "cubic", "bbr")
+CONTROLLERS = ("reno", "cubic", "bbr")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ GRID = [
 SAMPLE = [1, 9, 17]  # of the fast test, whose transfers are a tenth
 
 
-def rows(path: Path, law: str, packets: float, simulated: int) -> tuple[Row, Row]:
+def rows(path: Path, controller: str, packets: float, simulated: int) -> tuple[Row, Row]:
     """A row that is simulated in part, and the whole one."""
     question = read_question(
         path.rate,
@@ -84,7 +84,7 @@ def rows(path: Path, law: str, packets: float, simulated: int) -> tuple[Row, Row
         stack=path.stack,
         streams=path.streams,
         window=path.window,
-        laws=law,
+        controllers=controller,
         size=f"{packets * 1448:.0f} B",
     )
     limits = bounds(question, tcp_options(core.resolve(question.source(), question.set, 1)["toml"]))
@@ -98,14 +98,16 @@ def rows(path: Path, law: str, packets: float, simulated: int) -> tuple[Row, Row
 
 def check(paths: list[Path], packets: float, simulated: int) -> None:
     errors, outside = [], []
-    for path, law in itertools.product(paths, LAWS):
-        part, whole = rows(path, law, packets, simulated)
+    for path, controller in itertools.product(paths, CONTROLLERS):
+        part, whole = rows(path, controller, packets, simulated)
         if not part.is_estimate:
             assert part.time_s.mean == pytest.approx(whole.time_s.mean, rel=1e-3)  # between samples, which are not the same
             continue
         errors.append(abs(part.time_s.mean / whole.time_s.mean - 1))
         if not part.time_s.low <= whole.time_s.mean <= part.time_s.high:
-            outside.append(f"{path} {law}: {whole.time_s.mean} not in {part.time_s.low} to {part.time_s.high} ({part.method})")
+            outside.append(
+                f"{path} {controller}: {whole.time_s.mean} not in {part.time_s.low} to {part.time_s.high} ({part.method})"
+            )
     assert outside == []
     assert len(errors) > len(paths)
     assert float(np.median(errors)) < 0.05
@@ -148,7 +150,7 @@ def test_advice_is_never_worse(number: int) -> None:
 def test_four_bbr_over_a_long_path() -> None:
     """Issue 32: 10 Gb/s x 150 ms and 2 MB, 1 TB: "about 3.5 Gb/s" for 4 BBR, of which 40 s of packets give 7.39 Gb/s in the mean,
     and 30 s after their start 7.4 to 8.2; one BBR has 8.1 in its first 30 s."""
-    question = read_question("10Gbps", "150ms", buffer="2MB", size="1TB", stack="rfc", streams=4, laws="bbr")
+    question = read_question("10Gbps", "150ms", buffer="2MB", size="1TB", stack="rfc", streams=4, controllers="bbr")
     limits = bounds(question, tcp_options(core.resolve(question.source(), question.set, 1)["toml"]))
     found, _ = simulate_all([Ask(question, limits, case) for case in cases(question, 1, 1)], whole=False, workers=1, progress=False)
     row = row_of(question, limits, [one for one in found if one is not None])

@@ -44,7 +44,7 @@ def cubic(top: float, _window: float, since: float) -> float:
     return 0.4 * (since + RTT - math.cbrt(top * 0.3 / 0.4)) ** 3 + top
 
 
-LAWS: dict[str, tuple[Callable[[float, float, float], float], Callable[[float], float], dict[str, bool]]] = {
+CONTROLLERS: dict[str, tuple[Callable[[float, float, float], float], Callable[[float], float], dict[str, bool]]] = {
     "reno": (reno, lambda _: 0.5, {}),
     "highspeed": (highspeed, lambda w: 1 - highspeed_b(w), {}),
     "htcp": (htcp, lambda _: 0.5, {"adaptive_backoff": False, "rtt_scaling": False}),
@@ -53,12 +53,12 @@ LAWS: dict[str, tuple[Callable[[float, float, float], float], Callable[[float], 
 
 
 @pytest.mark.parametrize("p", [3e-4, 1e-5])
-@pytest.mark.parametrize("law", LAWS)
-def test_against_windows_by_round_trips(law: str, p: float) -> None:
+@pytest.mark.parametrize("controller", CONTROLLERS)
+def test_against_windows_by_round_trips(controller: str, p: float) -> None:
     """The standard error over 6000 losses is below 0.8 %."""
-    grow, left, parameters = LAWS[law]
+    grow, left, parameters = CONTROLLERS[controller]
     draw = random.Random(7)
-    top = window = theory.response(law, p, RTT, **parameters)
+    top = window = theory.response(controller, p, RTT, **parameters)
     rounds, since, segments = 0, 0.0, 0.0
     for _ in range(6000):
         gap = draw.expovariate(p)
@@ -70,7 +70,7 @@ def test_against_windows_by_round_trips(law: str, p: float) -> None:
         top, since = window, 0.0
         window *= left(window)
     expected = segments / rounds
-    assert theory.response(law, p, RTT, loss="random", **parameters) == pytest.approx(expected, rel=0.04)
+    assert theory.response(controller, p, RTT, loss="random", **parameters) == pytest.approx(expected, rel=0.04)
 
 
 def test_what_has_no_form() -> None:

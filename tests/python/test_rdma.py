@@ -1,4 +1,4 @@
-"""RDMA over Ethernet through the Python front: laws stepped by hand, and a run."""
+"""RDMA over Ethernet through the Python front: controllers stepped by hand, and a run."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ transport = "roce"
 
 
 def test_an_idle_flow_is_drawn_by_what_it_delivers() -> None:
-    """20 KB are through within 20 us, then nothing for half a millisecond; what the law allows stays at 10 Gb/s."""
+    """20 KB are through within 20 us, then nothing for half a millisecond; what the controller allows stays at 10 Gb/s."""
     run = el.run(
         """
 duration = "2 ms"

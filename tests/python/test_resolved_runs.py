@@ -5,7 +5,7 @@ import pytest
 from elephan import _core
 
 # The receivers' congestion control counted in the scenario and not in its resolved text: 1,696 events, and then 4,205.
-TWO_LAWS = """duration = "100 s"
+TWO_CONTROLLERS = """duration = "100 s"
 tcp = {{ congestion_control = "{hosts}" }}
 [template]
 kind = "path"
@@ -24,11 +24,11 @@ def rows(result):
 
 
 @pytest.mark.parametrize("kind", [COPY, BULK])
-@pytest.mark.parametrize(("hosts", "law"), [("pcp", "swift"), ("pcp", "reno"), ("reno", "pcp"), ("xcp", "cubic")])
-def test_a_resolved_scenario_runs_as_its_scenario_did(kind, hosts, law):
+@pytest.mark.parametrize(("hosts", "controller"), [("pcp", "swift"), ("pcp", "reno"), ("reno", "pcp"), ("xcp", "cubic")])
+def test_a_resolved_scenario_runs_as_its_scenario_did(kind, hosts, controller):
     among, beside = (
-        _core.run(TWO_LAWS.format(kind=kind, hosts=hosts, own=own), "x.toml", "toml")
-        for own in (f'tcp = {{ congestion_control = "{law}" }}', f'congestion_control = "{law}"')
+        _core.run(TWO_CONTROLLERS.format(kind=kind, hosts=hosts, own=own), "x.toml", "toml")
+        for own in (f'tcp = {{ congestion_control = "{controller}" }}', f'congestion_control = "{controller}"')
     )
     again = _core.run(among.resolved_toml, "x.toml", "toml")
     assert among.events == again.events == beside.events

@@ -87,18 +87,22 @@ def test_parameters_and_variants_in_words() -> None:
     assert wording.parameter("switches.sw.flow_control.kind") == "flow control of sw"
     assert wording.parameter("template.queue.limit") == "queue limit"
     assert wording.parameter("duration") == "duration"
-    law, other, limit = "traffic.n.congestion_control", "traffic.v.congestion_control", "template.queue.limit"
-    one = _made_up({law: "reno"}, {law: {"kind": "cubic", "beta": 0.8}}, {law: {"python": "lab:Mine", "params": {"gain": 2}}})
+    controller, other, limit = "traffic.n.congestion_control", "traffic.v.congestion_control", "template.queue.limit"
+    one = _made_up(
+        {controller: "reno"},
+        {controller: {"kind": "cubic", "beta": 0.8}},
+        {controller: {"python": "lab:Mine", "params": {"gain": 2}}},
+    )
     assert list(wording.variants(one).values()) == ["reno", "cubic beta 0.8", "Mine gain 2"]
-    two = _made_up({law: "reno", limit: "0.25 bdp"}, {law: "htcp", limit: "100 p"})
+    two = _made_up({controller: "reno", limit: "0.25 bdp"}, {controller: "htcp", limit: "100 p"})
     assert list(wording.variants(two).values()) == ["reno, queue limit 0.25 bdp", "htcp, queue limit 100 p"]
-    both = _made_up({law: "reno", other: "htcp"}, {law: "htcp", other: "reno"})
+    both = _made_up({controller: "reno", other: "htcp"}, {controller: "htcp", other: "reno"})
     assert list(wording.variants(both).values()) == ["n reno, v htcp", "n htcp, v reno"]
     # What has one value only says nothing, unless there is nothing else.
-    fixed = _made_up({law: "reno", other: "htcp", limit: "100 p"}, {law: "cubic", other: "htcp", limit: "100 p"})
+    fixed = _made_up({controller: "reno", other: "htcp", limit: "100 p"}, {controller: "cubic", other: "htcp", limit: "100 p"})
     assert list(wording.variants(fixed).values()) == ["reno", "cubic"]
-    assert wording.varied(fixed) == wording.named(fixed) == [law]
-    assert list(wording.variants(_made_up({law: "reno", limit: "100 p"})).values()) == ["reno, queue limit 100 p"]
+    assert wording.varied(fixed) == wording.named(fixed) == [controller]
+    assert list(wording.variants(_made_up({controller: "reno", limit: "100 p"})).values()) == ["reno, queue limit 100 p"]
 
 
 def test_the_answer_of_a_sweep_says_whose_parameter_it_is() -> None:
@@ -112,17 +116,17 @@ def test_the_answer_of_a_sweep_says_whose_parameter_it_is() -> None:
 
 
 def test_variants_are_compared_with_those_that_differ_in_one_parameter() -> None:
-    law, rate = "traffic.n.congestion_control", "template.rate"
-    crossed = _made_up(*({rate: r, law: c} for r in ("1 Mbps", "1 Gbps") for c in ("reno", "htcp", "bbr")))
+    controller, rate = "traffic.n.congestion_control", "template.rate"
+    crossed = _made_up(*({rate: r, controller: c} for r in ("1 Mbps", "1 Gbps") for c in ("reno", "htcp", "bbr")))
     assert _bases(crossed) == ("reno, all else alike", {f"v{i}": "v0" if i < 3 else "v3" for i in range(6)})
     numbers = _made_up(*({rate: r, "template.pairs": n} for r in ("1 Mbps", "10 Mbps", "1 Gbps") for n in (1, 16)))
     assert _bases(numbers) == ("rate 1 Mbps, all else alike", {f"v{i}": f"v{i % 2}" for i in range(6)})
-    zipped = _made_up({law: "reno", rate: "1 Mbps"}, {law: "htcp", rate: "1 Gbps"})
+    zipped = _made_up({controller: "reno", rate: "1 Mbps"}, {controller: "htcp", rate: "1 Gbps"})
     assert _bases(zipped) == ("reno, rate 1 Mbps", {"v0": "v0", "v1": "v0"})
 
 
 def test_names_stand_in_rows_and_numbers_along_lines() -> None:
-    law, queue, rate = "traffic.n.congestion_control", "template.queue", "template.rate"
+    controller, queue, rate = "traffic.n.congestion_control", "template.queue", "template.rate"
     statistic = "goodput_bps.sum"
 
     def drawn(*settings: dict[str, object]) -> Axes:
@@ -130,7 +134,7 @@ def test_names_stand_in_rows_and_numbers_along_lines() -> None:
         sweep = Sweep("made up", _made_up(*settings).variants, rows, {})
         return draw_all(sweep, [statistic])[0].figure.axes[0]
 
-    rows = drawn(*({law: c, queue: {"kind": q}} for c in ("reno", "htcp", "bbr") for q in ("fifo", "codel")))
+    rows = drawn(*({controller: c, queue: {"kind": q}} for c in ("reno", "htcp", "bbr") for q in ("fifo", "codel")))
     assert [label.get_text() for label in rows.get_yticklabels()] == ["reno", "htcp", "bbr"]
     assert {len(np.atleast_1d(line.get_xdata())) for line in rows.lines if line.get_marker() == "o"} == {0, 1}  # 0: the legend's
     assert rows.get_xscale() == "log"

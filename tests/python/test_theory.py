@@ -101,7 +101,7 @@ def test_cubic() -> None:
 
 
 @pytest.mark.parametrize(("p", "window"), [(1e-4, 319), (1e-5, 1694), (1e-6, 8614), (1e-7, 43319)])
-def test_htcp_against_an_integration_of_the_law(p: float, window: float) -> None:
+def test_htcp_against_an_integration_of_the_controller(p: float, window: float) -> None:
     assert theory.response("htcp", p, 0.1, adaptive_backoff=False, rtt_scaling=False) == pytest.approx(window, rel=0.05)
 
 
@@ -244,12 +244,12 @@ name = "flow"
 from = "sender"
 to = "receiver"
 kind = "bulk"
-congestion_control = {law}
+congestion_control = {controller}
 """
 
 
 @pytest.mark.parametrize(
-    ("law", "every"),
+    ("controller", "every"),
     [
         ('{ kind = "bic", fast_convergence = false }', 1000),
         ('"bic"', 1000),
@@ -258,11 +258,11 @@ congestion_control = {law}
         ('"scalable"', 1000),
     ],
 )
-def test_forms_against_simulations_with_periodic_loss(law: str, every: int) -> None:
+def test_forms_against_simulations_with_periodic_loss(controller: str, every: int) -> None:
     """A path of 10 ms. Scalable's form leaves recovery out, one round trip of 14."""
-    done = el.run(PERIODIC.format(duration="300 s", warmup="200 s", every=every, law=law), seed=1)
+    done = el.run(PERIODIC.format(duration="300 s", warmup="200 s", every=every, controller=controller), seed=1)
     window = measures.statistic(done, "window_segments.mean")
-    name = "bic" if "bic" in law else "scalable"
+    name = "bic" if "bic" in controller else "scalable"
     assert window == pytest.approx(theory.response(name, 1 / every), rel=0.05 if name == "bic" else 0.1)
 
 

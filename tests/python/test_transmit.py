@@ -18,7 +18,7 @@ from elephan.experiment.path.settings import Tuning, queue_wanted, worth_a_look
 from elephan.experiment.path.verdict import Evidence, what_limits
 from elephan.report.figure.run_figures import REGISTRY
 from elephan.report.words.view import View
-from elephan.scenario.congestion import read_laws
+from elephan.scenario.congestion import read_controllers
 from fake import PATH_TCP
 
 
@@ -162,7 +162,7 @@ def test_the_queue_that_is_advised_leaves_no_stall_in_the_way() -> None:
 
 def lines_of(rate: str, rtt: str, fq: bool = False, **more: Any) -> list[str]:
     question, limits = ask(rate, rtt, **more)
-    tuning = Tuning(read_laws("fast")[0], 1, fq=fq, txqueuelen=queue_wanted(question, limits, stalled=False))
+    tuning = Tuning(read_controllers("fast")[0], 1, fq=fq, txqueuelen=queue_wanted(question, limits, stalled=False))
     return [line.text for line in tuning.lines(question, limits, "")]
 
 
@@ -194,11 +194,11 @@ def test_rings_and_offload() -> None:
 def test_a_window_of_tcp_ends() -> None:
     """40 Gb/s and 150 ms are 750 MB, with the buffer 1.5 GB: a sysctl of Linux is an int, and a window 1 GiB."""
     question, limits = ask("40Gbps", "150ms")
-    law = read_laws("cubic")[0]
-    lines = Tuning(law, 1).lines(question, limits, "")
+    controller = read_controllers("cubic")[0]
+    lines = Tuning(controller, 1).lines(question, limits, "")
     assert lines[0].text == "net.core.rmem_max = 2147483647"
     assert "use 2 streams" in lines[0].why
-    assert Tuning(law, 2).lines(question, limits, "")[0].text == f"net.core.rmem_max = {1431 * 2**20}"
+    assert Tuning(controller, 2).lines(question, limits, "")[0].text == f"net.core.rmem_max = {1431 * 2**20}"
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from = "sender"
 to = "receiver"
 congestion_control = {words}
 """
-LAW = "traffic.flow.congestion_control"
+CONTROLLER = "traffic.flow.congestion_control"
 GUEST = """
 import elephan as el
 
@@ -122,7 +122,7 @@ def test_what_the_caller_names_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         option = [word for one in ([named] if not isinstance(named, list) else named) for word in ("--python-from", str(one))]
         assert cli.status_of(["run", str(file), "--out", str(tmp_path / "out"), "--replace", *option]) == 0
     panel = el.path("10 Mbps", "10 ms", size="1 MB", congestion_control=["named_by_caller:Mine"], python_from="named_by_caller")
-    assert panel.rows[0].law == "Mine"
+    assert panel.rows[0].controller == "Mine"
 
 
 @pytest.mark.parametrize(
@@ -146,33 +146,33 @@ def test_wrong_names_are_refused(named: Any, why: str) -> None:
 
 
 def test_a_file_beside_the_scenario_runs_unless_the_caller_says_none(tmp_path: Path, ran: Callable[[], bool]) -> None:
-    guest(tmp_path / "laws" / "mine.py", tmp_path)
-    for words in ('{ python = "laws/mine.py:Mine" }', '{ python = "laws.mine:Mine" }'):
+    guest(tmp_path / "controllers" / "mine.py", tmp_path)
+    for words in ('{ python = "controllers/mine.py:Mine" }', '{ python = "controllers.mine:Mine" }'):
         file = scenario(tmp_path, words)
         with pytest.raises(el.InputError, match="no code beside the scenario is run here"):
             el.run(file, python_from="none")
         assert not ran()
         assert el.run(file).flows["congestion_control"].to_pylist() == ["Mine"]
         (tmp_path / "ran").unlink(missing_ok=True)
-        (tmp_path / "laws" / "mine.py").write_text((tmp_path / "laws" / "mine.py").read_text() + "\n")
+        (tmp_path / "controllers" / "mine.py").write_text((tmp_path / "controllers" / "mine.py").read_text() + "\n")
 
 
 def test_a_file_of_others_does_not_run(tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch) -> None:
     """One that another user owns, or that everyone may write; unless the caller names it."""
-    file, law = scenario(tmp_path, '{ python = "mine.py:Mine" }'), guest(tmp_path / "mine.py", tmp_path)
-    law.chmod(0o666)
+    file, controller = scenario(tmp_path, '{ python = "mine.py:Mine" }'), guest(tmp_path / "mine.py", tmp_path)
+    controller.chmod(0o666)
     with pytest.raises(el.InputError, match=r"mine\.py: everyone may write it; its code runs only where the caller names it"):
         el.run(file)
-    law.chmod(0o644)
-    monkeypatch.setattr(os, "geteuid", lambda: os.stat(law).st_uid + 4321)
-    if os.stat(law).st_uid == 0:
+    controller.chmod(0o644)
+    monkeypatch.setattr(os, "geteuid", lambda: os.stat(controller).st_uid + 4321)
+    if os.stat(controller).st_uid == 0:
         if os.getuid() != 0:
             pytest.skip("only root gives files away")
-        os.chown(law, 1234, -1)
+        os.chown(controller, 1234, -1)
     with pytest.raises(el.InputError, match=r"mine\.py: it belongs to another user"):
         el.run(file)
     assert not ran()
-    el.run(file, python_from=law)
+    el.run(file, python_from=controller)
     assert ran()
 
 
@@ -296,8 +296,8 @@ def test_a_class_that_is_handed_over_needs_no_word() -> None:
         def on_ack(self, ack: Any) -> None:
             self.cwnd += 1
 
-    for law in (Local, lambda: Local()):
-        assert el.run("sawtooth", set={"traffic.reno.congestion_control": law, "duration": "11 s"}).flows.num_rows == 1
+    for controller in (Local, lambda: Local()):
+        assert el.run("sawtooth", set={"traffic.reno.congestion_control": controller, "duration": "11 s"}).flows.num_rows == 1
 
 
 TRAFFIC = '[[traffic]]\nname = "f"\nfrom = "sender"\nto = "receiver"\n'

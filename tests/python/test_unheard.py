@@ -1,4 +1,4 @@
-"""Answers say which laws hear nothing from the routers of their scenario."""
+"""Answers say which controllers hear nothing from the routers of their scenario."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIFO = 'links = [{ queue = { kind = "fifo" } }]\nhosts = { a = { tcp = { ecn = "
         (["dctcp"], FIFO.replace("off", "dctcp"), ""),
     ],
 )
-def test_a_law_that_hears_nothing_is_named(kinds: list[str], scenario: str, said: str) -> None:
+def test_a_controller_that_hears_nothing_is_named(kinds: list[str], scenario: str, said: str) -> None:
     assert unheard(kinds, scenario) == said
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from elephan import _renamed
 from elephan.base.errors import ElephanError, InputError, nearest
 
 
@@ -31,9 +32,9 @@ class Workload:
 
 
 _RENO = ("duration=5 s", "traffic.bulk.congestion_control=reno")
-# Laws that need a router of their own kind, or an interface of RDMA, or are none.
+# Congestion controls that need a router of their own kind, or an interface of RDMA, or are none.
 _NOT_IN_W1 = ("xcp", "explicit_rate", "dcqcn", "timely", "hpcc", "none", "reno")
-# What a packet-hop with a law may cost, in those of Reno: one whose packets leave one by one, and any other.
+# What a packet-hop with a controller may cost, in those of Reno: one whose packets leave one by one, and any other.
 _PACED, _OTHER = 1.6, 1.25
 _PACING = ("bbr", "bbr3", "copa", "pcp")
 
@@ -65,7 +66,12 @@ _ALL = (
         limits={"peak_rss_bytes": 512 * 2**20},
     ),
     Workload(
-        "laws", "w1", "W1 with Reno, 5 s, and then with every other congestion control", _RENO, repetitions=3, in_default=False
+        "controllers",
+        "w1",
+        "W1 with Reno, 5 s, and then with every other congestion control",
+        _RENO,
+        repetitions=3,
+        in_default=False,
     ),
 )
 WORKLOADS = {workload.name.lower(): workload for workload in _ALL}
@@ -80,23 +86,23 @@ def find(name: str, known: Sequence[Workload] = _ALL) -> Workload:
     raise InputError(f'no workload "{name}"{nearest(name, [w.name for w in known])}')
 
 
-def laws() -> list[Workload]:
+def controllers() -> list[Workload]:
     """W1 with each congestion control of TCP but Reno, beside Reno."""
     from elephan.step import cc
 
     return [
         Workload(
-            f"laws-{law}",
+            f"controllers-{controller}",
             "w1",
-            f"W1 with {law}",
-            (*_RENO[:1], f"traffic.bulk.congestion_control={law}"),
+            f"W1 with {controller}",
+            (*_RENO[:1], f"traffic.bulk.congestion_control={controller}"),
             repetitions=3,
             in_default=False,
-            limits={"times_beside_per_packet_hop": _PACED if law in _PACING else _OTHER},
-            beside="laws",
+            limits={"times_beside_per_packet_hop": _PACED if controller in _PACING else _OTHER},
+            beside="controllers",
         )
-        for law in cc.names()
-        if law not in _NOT_IN_W1
+        for controller in cc.names()
+        if controller not in _NOT_IN_W1
     ]
 
 
@@ -151,7 +157,10 @@ def broken_limits(workload: Workload, row: dict[str, Any]) -> list[str]:
 
 def select(names: Sequence[str]) -> list[Workload]:
     """The workloads by name, with their variants ("W3" is also "W3-10s"); without names the standard ones."""
-    variants = laws() if any(name.lower().startswith("laws") for name in names) else []
+    for old in (name for name in names if name.lower().partition("-")[0] == "laws"):
+        _renamed.note(f"the workload {old}", f"controllers{old[4:]}")
+    names = [f"controllers{name[4:]}" if name.lower().partition("-")[0] == "laws" else name for name in names]
+    variants = controllers() if any(name.lower().startswith("controllers") for name in names) else []
     known = [*_ALL, *variants]
     chosen = [find(name, known).name for name in names or DEFAULT]
     return [w for w in known if w.name in chosen or w.name.partition("-")[0] in chosen]

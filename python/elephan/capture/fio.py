@@ -4,7 +4,7 @@ A file of `size` bytes is written in requests of `block` bytes and flushed (fio:
 beginning to end once for each window, without what the system has kept of it (`invalidate=1`). Where the rights allow, the
 window is the device's own read-ahead (`/sys/.../queue/read_ahead_kb`, what `blockdev --setra` sets), which is put back
 afterwards and whose own value is one of the windows; else each window is read in single requests of so many bytes past the
-cache (`direct=1`), which is the law of the model taken literally, R(A) = A / (L + A / R); where the file system has no such
+cache (`direct=1`), which is the equation of the model taken literally, R(A) = A / (L + A / R); where the file system has no such
 requests either, as it is, one point. The file is removed whatever happens.
 """
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from elephan.cli import memory, state
 from elephan.cli.text import write_whatever
@@ -17,6 +20,22 @@ def _say(text: str) -> None:
     from elephan.base.errors import visible
 
     print(f"elephan: {visible(text.strip()) or 'failed'}", file=sys.stderr)
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Says on standard error which name has changed, and leaves other warnings as they are."""
+    from elephan._renamed import Renamed
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", Renamed)
+        show = warnings.showwarning
+
+        def say(message: Warning | str, category: type[Warning], *where: Any) -> None:
+            _say(f"note: {message}") if issubclass(category, Renamed) else show(message, category, *where)
+
+        warnings.showwarning = say  # type: ignore[assignment]
+        yield
 
 
 def _check_text(words: Sequence[str]) -> None:
@@ -49,7 +68,8 @@ def _status_of(words: list[str]) -> int:
     try:
         _check_text(words)
         memory.claim()
-        result = app(words, standalone_mode=False, prog_name="elephan")
+        with _notes():
+            result = app(words, standalone_mode=False, prog_name="elephan")
         status = result if isinstance(result, int) else 0
         if status == INTERRUPTED:  # some versions of typer turn Ctrl-C into this status themselves
             _say("interrupted")

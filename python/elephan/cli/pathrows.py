@@ -24,7 +24,7 @@ def print_rows(console: Console, rows: Sequence[tuple[str, Row]]) -> None:
     table.add_column("limit", overflow="fold")
     known: dict[str, list[str]] = {}
     for words, row in rows:
-        name = f"{words}{row.law}, {row.streams} stream{'' if row.streams == 1 else 's'}"
+        name = f"{words}{row.controller}, {row.streams} stream{'' if row.streams == 1 else 's'}"
         about = "about " if row.is_rough else ""
         table.add_row(
             name, about + _mean(row, row.time_s, "s"), _between(row.time_s), _mean(row, row.goodput_bps, "bps"), row.limit

@@ -11,7 +11,9 @@ from elephan.cli.options import Json, PythonFrom, Seed, Set, Workers, out_option
 
 
 def compare(
-    laws: Annotated[str, typer.Argument(metavar="LAW,LAW...", help="Congestion controls: reno,cubic:preset=linux,mine.py:Mine.")],
+    controllers: Annotated[
+        str, typer.Argument(metavar="CONTROL,CONTROL...", help="Congestion controls: reno,cubic:preset=linux,mine.py:Mine.")
+    ],
     scenario: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="Compare on this scenario instead of the standard panel.")
     ] = None,
@@ -45,7 +47,7 @@ def compare(
     source = open_source(scenario) if scenario is not None else None
     folder = out or default_folder(f"compare-{source.stem}" if source else "compare", {"command": command_line()})
     done = panel.compare(
-        laws,
+        controllers,
         scenario=source,
         repetitions=repetitions,
         quick=quick,
@@ -77,7 +79,7 @@ def path(
     streams: Annotated[str | None, typer.Option(metavar="N,N", help="Numbers of streams; default 1,4.")] = None,
     size: Annotated[str | None, typer.Option(help="What is transferred; default 10GB.")] = None,
     congestion_control: Annotated[
-        str | None, typer.Option("--congestion-control", "-c", metavar="LAW,LAW", help="Default: the usual ones.")
+        str | None, typer.Option("--congestion-control", "-c", metavar="CONTROL,CONTROL", help="Default: the usual ones.")
     ] = None,
     stack: Annotated[
         str | None, typer.Option(help="TCP stack of the hosts, one of `elephan list stacks`; the answer says which is assumed.")

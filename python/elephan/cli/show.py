@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _WIDTH_OF_A_FILE = 132
 _CONNECTIONS_MAX = 12  # rows on a terminal
-_COLUMNS_MAX = 8  # laws beside each other on a terminal
+_COLUMNS_MAX = 8  # congestion controls beside each other on a terminal
 _LOPSIDED = 0.1  # of half an interval: a mean further from its middle is shown with both ends
 _COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow", "not run": "dim"}
 
@@ -218,7 +218,7 @@ def sweep_json(done: Sweep, folder: Path) -> None:
 
 
 def compare(done: Panel, folder: Path) -> None:
-    """A comparison: its answer, a row per law, every pair."""
+    """A comparison: its answer, a row per controller, every pair."""
     from elephan.report.page.compare_page import answer, merits, network_line, panel_warnings, shorter
 
     console = _console()

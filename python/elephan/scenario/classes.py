@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from elephan.scenario.model import LawFactory, ScenarioModel, Table
+from elephan.scenario.model import ControllerFactory, ScenarioModel, Table
 
 Time = str
 """A time such as "5 ms": ps, ns, us, ms, s, min, h, d."""
@@ -237,7 +237,7 @@ class Tcp(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
-        | LawFactory
+        | ControllerFactory
         | dict[str, Any]
         | None
     ) = None
@@ -2935,7 +2935,7 @@ class Bulk(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
-        | LawFactory
+        | ControllerFactory
         | dict[str, Any]
         | None
     ) = None
@@ -3078,7 +3078,7 @@ class Messages(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
-        | LawFactory
+        | ControllerFactory
         | dict[str, Any]
         | None
     ) = None
@@ -3214,7 +3214,7 @@ class Transfers(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
-        | LawFactory
+        | ControllerFactory
         | dict[str, Any]
         | None
     ) = None
@@ -3331,7 +3331,7 @@ class Users(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
-        | LawFactory
+        | ControllerFactory
         | dict[str, Any]
         | None
     ) = None
@@ -3445,7 +3445,7 @@ class Cbr(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
-        | LawFactory
+        | ControllerFactory
         | dict[str, Any]
         | None
     ) = None
@@ -3560,7 +3560,7 @@ class Burst(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
-        | LawFactory
+        | ControllerFactory
         | dict[str, Any]
         | None
     ) = None
@@ -3677,7 +3677,7 @@ class Frames(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
-        | LawFactory
+        | ControllerFactory
         | dict[str, Any]
         | None
     ) = None
@@ -3797,7 +3797,7 @@ class Incast(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
-        | LawFactory
+        | ControllerFactory
         | dict[str, Any]
         | None
     ) = None
@@ -3918,7 +3918,7 @@ class Onoff(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
-        | LawFactory
+        | ControllerFactory
         | dict[str, Any]
         | None
     ) = None
@@ -4042,7 +4042,7 @@ class DiskCopy(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
-        | LawFactory
+        | ControllerFactory
         | dict[str, Any]
         | None
     ) = None
@@ -4163,7 +4163,7 @@ class Replay(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
-        | LawFactory
+        | ControllerFactory
         | dict[str, Any]
         | None
     ) = None

@@ -1,6 +1,6 @@
 """Congestion controls as a user names them: `cubic`, `cubic:preset=linux`, `hybla:rtt0=25ms:reduce_from=flight`, or a
 table as the scenario language writes it (`{ kind = "cubic", beta = 0.7 }`, in Python a dict). One's own: `mine.py:Mine`,
-`lab.laws:Mine:share=0.1`, in Python also the class, a function that gives an object, or `{"kind": Mine, "share": 0.1}`.
+`lab.controllers:Mine:share=0.1`, in Python also the class, a function that gives an object, or `{"kind": Mine, "share": 0.1}`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from elephan import _renamed
 from elephan.base.errors import InputError, nearest
 from elephan.scenario import core
 from elephan.scenario.model import plain
@@ -36,7 +37,7 @@ _KEY = "congestion_control"
 
 
 @dataclass(frozen=True)
-class Law:
+class Controller:
     """A congestion control with its parameters, and what figures call it."""
 
     label: str
@@ -53,7 +54,7 @@ class Law:
         return isinstance(self.value, str)
 
 
-def law_of(text: str) -> Law:
+def controller_of(text: str) -> Controller:
     """A congestion control as a command line names it."""
     if text.startswith("{"):
         table = value(text)
@@ -72,10 +73,10 @@ def law_of(text: str) -> Law:
         given[key.strip()] = value(written.strip())
     if own:
         return _from_table({"python": name, **({"params": given} if given else {})})
-    return _from_table({"kind": name, **given}) if given else Law(name, name)
+    return _from_table({"kind": name, **given}) if given else Controller(name, name)
 
 
-def _from_table(table: Mapping[str, Any]) -> Law:
+def _from_table(table: Mapping[str, Any]) -> Controller:
     kind = table.get("kind", table.get("python"))
     if not isinstance(kind, str):
         if "kind" in table and callable(kind):
@@ -87,39 +88,39 @@ def _from_table(table: Mapping[str, Any]) -> Law:
         name = kind.rpartition(":")[2].rpartition(".")[2]
         params = shown.pop("params", {})
         shown |= params if isinstance(params, Mapping) else {"params": params}
-    return Law(" ".join([name, *(f"{key} {given}" for key, given in shown.items())]), found)
+    return Controller(" ".join([name, *(f"{key} {given}" for key, given in shown.items())]), found)
 
 
-def _apart(law: Law, others: Sequence[Law]) -> Law:
-    """The law, under the whole name of its class where another class has the same label."""
-    same = next((other for other in others if other.label == law.label), None)
+def _apart(controller: Controller, others: Sequence[Controller]) -> Controller:
+    """The controller, under the whole name of its class where another class has the same label."""
+    same = next((other for other in others if other.label == controller.label), None)
     if same is None:
-        return law
-    whole = law.value.get("python", "") if isinstance(law.value, Mapping) else ""
-    if same.value == law.value or not whole or any(other.label == whole for other in others):
-        raise InputError(f"{law.label} is given twice")
-    return replace(law, label=law.label.replace(law.label.split(" ")[0], whole, 1))
+        return controller
+    whole = controller.value.get("python", "") if isinstance(controller.value, Mapping) else ""
+    if same.value == controller.value or not whole or any(other.label == whole for other in others):
+        raise InputError(f"{controller.label} is given twice")
+    return replace(controller, label=controller.label.replace(controller.label.split(" ")[0], whole, 1))
 
 
-def _check(law: Law, python_from: Any) -> None:
-    """Refuses a law that the core does not take, with the core's reason."""
+def _check(controller: Controller, python_from: Any) -> None:
+    """Refuses a controller that the core does not take, with the core's reason."""
     known = names()
-    guest = isinstance(law.value, Mapping) and "kind" not in law.value
-    if not guest and law.kind.endswith(".py"):
-        raise InputError(f"{law.kind}: which class of this file? Write it as {law.kind}:Class")
-    if not guest and law.kind not in known:
-        there = [name for name in known if _refusal(Law(name, name), None) is None]
-        raise InputError(f'no congestion control "{law.kind}"{nearest(law.kind, there, "there are")}')
-    why = _refusal(law, python_from)
+    guest = isinstance(controller.value, Mapping) and "kind" not in controller.value
+    if not guest and controller.kind.endswith(".py"):
+        raise InputError(f"{controller.kind}: which class of this file? Write it as {controller.kind}:Class")
+    if not guest and controller.kind not in known:
+        there = [name for name in known if _refusal(Controller(name, name), None) is None]
+        raise InputError(f'no congestion control "{controller.kind}"{nearest(controller.kind, there, "there are")}')
+    why = _refusal(controller, python_from)
     if why is not None:
-        raise InputError(why.removeprefix("python: ") if guest else f"{law.label}: {why}")
+        raise InputError(why.removeprefix("python: ") if guest else f"{controller.label}: {why}")
 
 
-def _refusal(law: Law, python_from: Any) -> str | None:
-    """Why the core does not take a law for a connection of TCP, if it does not."""
+def _refusal(controller: Controller, python_from: Any) -> str | None:
+    """Why the core does not take a controller for a connection of TCP, if it does not."""
     try:
-        probe = Source(_PROBE, law.label, "toml", "probe").with_trust(python_from, law.value)
-        core.resolve(probe, {f"traffic.flow.{_KEY}": law.value}, 1)
+        probe = Source(_PROBE, controller.label, "toml", "probe").with_trust(python_from, controller.value)
+        core.resolve(probe, {f"traffic.flow.{_KEY}": controller.value}, 1)
     except InputError as error:
         why = str(error).rpartition(f"traffic[0].{_KEY}")[2].lstrip(".: ")
         # There is no transport to say here.
@@ -127,8 +128,8 @@ def _refusal(law: Law, python_from: Any) -> str | None:
     return None
 
 
-def read_laws(given: str | Sequence[Any], python_from: Any = None) -> list[Law]:
-    """Several laws: a text with commas between them, or a list of names, texts, dicts and classes. Each is checked.
+def read_controllers(given: str | Sequence[Any], python_from: Any = None) -> list[Controller]:
+    """Several controllers: a text with commas between them, or a list of names, texts, dicts and classes. Each is checked.
 
     `python_from`: as of `el.run`.
     """
@@ -136,19 +137,22 @@ def read_laws(given: str | Sequence[Any], python_from: Any = None) -> list[Law]:
         given = split(given)
     if not isinstance(given, Sequence) or not given:
         raise InputError(f'congestion controls are a list such as ["reno", "cubic"], not {given!r}')
-    laws: list[Law] = []
+    controllers: list[Controller] = []
     for one in given:
         if isinstance(one, Mapping):
-            law = _from_table(one)
+            controller = _from_table(one)
         elif isinstance(one, str) and one.strip():
-            law = law_of(one.strip())
+            controller = controller_of(one.strip())
         elif isinstance(one, str):
             raise InputError("an empty name in the list of congestion controls")
         elif callable(one) or hasattr(one, "on_congestion"):
-            law = _from_table(plain(one))
+            controller = _from_table(plain(one))
         else:
             raise InputError(f"a congestion control is a name, a dict or a class, not {one!r}")
-        law = _apart(law, laws)
-        _check(law, python_from)
-        laws.append(law)
-    return laws
+        controller = _apart(controller, controllers)
+        _check(controller, python_from)
+        controllers.append(controller)
+    return controllers
+
+
+__getattr__ = _renamed.members(__name__, Law="Controller", read_laws="read_controllers", law_of="controller_of")

@@ -102,11 +102,11 @@ def as_overrides(given: Any) -> dict[str, Any]:
     return {key: plain(value) for key, value in given.items()}
 
 
-def guest_words(law: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+def guest_words(controller: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     """How a scenario names a congestion control given as a class or a factory, with keywords for it."""
-    if not callable(law):
-        raise InputError(f"a congestion control is a name, a class or a function that gives an object, not {law!r}")
-    named = words(law)
+    if not callable(controller):
+        raise InputError(f"a congestion control is a name, a class or a function that gives an object, not {controller!r}")
+    named = words(controller)
     return named | ({"params": named.get("params", {}) | plain(params)} if params else {})
 
 

@@ -24,7 +24,7 @@ from elephan.base.errors import InputError, nearest
 from elephan.base.signals import from_outside
 from elephan.scenario import core, trust
 from elephan.scenario.controller import CongestionControl
-from elephan.scenario.model import LawFactory
+from elephan.scenario.model import ControllerFactory
 from elephan.scenario.reference import HANDED_OVER, NAMED
 from elephan.scenario.siblings import Siblings
 from elephan.scenario.trust import Trust
@@ -70,7 +70,7 @@ def _may_be_called(found: Any) -> bool:
     return getattr(found, "__dict__", {}).get(_MARK) is True
 
 
-def find(reference: str, folder: str | None, agreed: Trust) -> LawFactory:
+def find(reference: str, folder: str | None, agreed: Trust) -> ControllerFactory:
     """What `module:Class` or `file.py:Class` names, if its code may run."""
     place, colon, name = reference.rpartition(":")
     if not colon or not place or not name:
@@ -92,7 +92,7 @@ def find(reference: str, folder: str | None, agreed: Trust) -> LawFactory:
             "not derived from elephan.CongestionControl" if inspect.isclass(found) else "not marked by @elephan.controller_factory"
         )
         raise InputError(f"{name} is {what}; nothing else is called")
-    return cast(LawFactory, found)
+    return cast(ControllerFactory, found)
 
 
 def _place(place: str, name: str, reference: str, folder: str | None, agreed: Trust) -> ModuleType:
@@ -215,7 +215,7 @@ def told(error: BaseException, file: str = "") -> str:
     return f"{line} ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else line
 
 
-def _made(make: LawFactory, name: str, params: Mapping[str, Any]) -> CongestionControl:
+def _made(make: ControllerFactory, name: str, params: Mapping[str, Any]) -> CongestionControl:
     """An object for a try, or one line about why there is none."""
     try:
         known: Mapping[str, inspect.Parameter] = inspect.signature(make).parameters
@@ -240,7 +240,7 @@ def _made(make: LawFactory, name: str, params: Mapping[str, Any]) -> CongestionC
 
 def load(
     reference: str, params: str, folder: str | None, agreed: Trust | None, own: bool
-) -> tuple[LawFactory, str, list[str], bool, bool, list[str]]:
+) -> tuple[ControllerFactory, str, list[str], bool, bool, list[str]]:
     """What the core asks of a class: factory, name, hooks that it has, `slow_start`, `measures_rate`, `states`.
 
     `folder`: of the scenario, None of a text. `agreed`: what the caller lets run. `own`: the reference is the caller's own word.
@@ -258,38 +258,38 @@ def load(
 
 def _load(
     reference: str, values: Mapping[str, Any], folder: str | None, agreed: Trust
-) -> tuple[LawFactory, str, list[str], bool, bool, list[str]]:
+) -> tuple[ControllerFactory, str, list[str], bool, bool, list[str]]:
     target = find(reference, folder, agreed)
     made = _made(target, getattr(target, "__name__", type(target).__name__), values)
-    law, name = type(made), type(made).__name__
-    hooks = [hook for hook in _HOOKS if getattr(law, hook) is not getattr(CongestionControl, hook)]
+    controller, name = type(made), type(made).__name__
+    hooks = [hook for hook in _HOOKS if getattr(controller, hook) is not getattr(CongestionControl, hook)]
     if not any(hook in hooks for hook in _GROWTH):
         raise InputError(f"{name} has none of on_ack, on_round and on_delivery: its window would never grow")
-    _refuse_misspelled(law)
+    _refuse_misspelled(controller)
     for switch in _SWITCHES:
-        if not isinstance(value := getattr(law, switch), bool):
+        if not isinstance(value := getattr(controller, switch), bool):
             raise InputError(f"{name}.{switch} is True or False, not {value!r}")
-    for state in law.states:
+    for state in controller.states:
         value = getattr(made, state, None)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InputError(f'{name} names the state "{state}", which is {value!r} after __init__ and not a number')
     make = functools.partial(target, **values)
-    return make, name, hooks, law.slow_start, law.measures_rate, list(law.states)
+    return make, name, hooks, controller.slow_start, controller.measures_rate, list(controller.states)
 
 
-def _refuse_misspelled(law: type[CongestionControl]) -> None:
-    """A method that nobody calls, or a switch that nobody reads, is a law that does something else than its author means."""
-    for given in sorted({name for base in law.__mro__ for name in vars(base) if not hasattr(CongestionControl, name)}):
+def _refuse_misspelled(controller: type[CongestionControl]) -> None:
+    """A method that nobody calls, or a switch that nobody reads, is a controller that does something else than its author means."""
+    for given in sorted({name for base in controller.__mro__ for name in vars(base) if not hasattr(CongestionControl, name)}):
         hint = ""
-        if given.startswith("on_") and callable(getattr(law, given)):
+        if given.startswith("on_") and callable(getattr(controller, given)):
             hint = nearest(given, [*_HOOKS, "on_congestion"], "there are")
         elif close := difflib.get_close_matches(given, _SWITCHES, n=1, cutoff=0.85):
             hint = f'; did you mean "{close[0]}"?'
         if hint:
-            raise InputError(f'{law.__name__} defines "{given}", which nothing asks for{hint}')
+            raise InputError(f'{controller.__name__} defines "{given}", which nothing asks for{hint}')
 
 
-def describe(given: LawFactory) -> dict[str, Any]:
+def describe(given: ControllerFactory) -> dict[str, Any]:
     """As `elephan.step.cc.describe` has it: the first line of the class, its constructor's keywords, its states."""
     if not callable(given):
         raise InputError(f"a congestion control is a name or a class, not {given!r}")
@@ -304,8 +304,8 @@ def describe(given: LawFactory) -> dict[str, Any]:
     return {"name": name, "summary": summary, "presets": [], "parameters": parameters, "states": states}
 
 
-def copy(law: CongestionControl) -> CongestionControl:
+def copy(controller: CongestionControl) -> CongestionControl:
     """Another object in the same state, but for what the core keeps."""
-    other = type(law).__new__(type(law))
-    other.__dict__.update(copies.deepcopy(law.__dict__))
+    other = type(controller).__new__(type(controller))
+    other.__dict__.update(copies.deepcopy(controller.__dict__))
     return other

@@ -7,7 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from elephan.scenario.reference import LawFactory as LawFactory
+from elephan import _renamed
+from elephan.scenario.reference import ControllerFactory as ControllerFactory
 from elephan.scenario.reference import words
 
 
@@ -60,3 +61,6 @@ class ScenarioModel(Table):
     def to_json(self) -> str:
         """The scenario as JSON text on one line, which everything that takes a scenario reads."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+__getattr__ = _renamed.members(__name__, LawFactory="ControllerFactory")

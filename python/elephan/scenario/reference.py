@@ -12,16 +12,16 @@ from typing import Any
 from elephan.base.errors import InputError
 from elephan.scenario.controller import CongestionControl
 
-LawFactory = Callable[..., CongestionControl]
+ControllerFactory = Callable[..., CongestionControl]
 """A congestion control of one's own: a class, or a function that gives a new object for each connection."""
 
 # Classes and functions that the caller handed over: those that no name finds again by the name that scenarios of this process
 # give them, and the names of the others.
-HANDED_OVER: dict[str, LawFactory] = {}
+HANDED_OVER: dict[str, ControllerFactory] = {}
 NAMED: set[str] = set()
 
 
-def words(given: LawFactory) -> dict[str, Any]:
+def words(given: ControllerFactory) -> dict[str, Any]:
     """How a scenario names a class or a factory: by module and name, where that finds it again.
 
     A `functools.partial` of a class with keywords becomes the class with `params`.
@@ -51,7 +51,7 @@ def present(reference: str) -> Any:
     return found
 
 
-def _reference(reference: str, given: LawFactory) -> str:
+def _reference(reference: str, given: ControllerFactory) -> str:
     candidate, number = reference, 1
     while True:
         found = HANDED_OVER.get(candidate) or present(candidate) or HANDED_OVER.setdefault(candidate, given)

@@ -22,9 +22,9 @@ def value(text: str) -> Any:
 def _of(key: str, text: str) -> Any:
     """The value of a key. A congestion control may be written as `compare` takes it: `cubic:preset=linux`, `mine.py:Mine`."""
     if key.rpartition(".")[2] == "congestion_control" and ":" in text and not text.lstrip().startswith(("{", '"', "'")):
-        from elephan.scenario.congestion import law_of
+        from elephan.scenario.congestion import controller_of
 
-        return law_of(text).value
+        return controller_of(text).value
     return value(text)
 
 

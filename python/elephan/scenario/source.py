@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TextIO
 
+from elephan import _renamed
 from elephan.base.errors import InputError, nearest
 from elephan.base.paths import as_path
 from elephan.scenario.model import plain
@@ -204,6 +205,9 @@ def open_source(scenario: Any) -> Source:
             raise InputError("an empty text is no scenario; give a file, a name of the library, or TOML or JSON text")
         if "\n" in scenario or scenario.lstrip().startswith("{"):
             return _from_text(scenario)
+        if scenario in _renamed.SCENARIOS and not os.path.lexists(scenario):
+            _renamed.note(f"the scenario {scenario}", _renamed.SCENARIOS[scenario])
+            scenario = _renamed.SCENARIOS[scenario]
         if scenario in library():
             return _from_path(library()[scenario].path)
         if as_path(scenario, "scenario").exists() or "/" in scenario or scenario.endswith((".toml", ".json")):

@@ -31,7 +31,7 @@ class Trust:
 
     modules: tuple[str, ...] = ()  # and what is in them
     places: tuple[str, ...] = ()  # real paths of files, and of folders with all that is in them
-    words: frozenset[str] = frozenset()  # references such as "laws/slow.py:Slow" that the caller wrote
+    words: frozenset[str] = frozenset()  # references such as "controllers/slow.py:Slow" that the caller wrote
     beside: bool = True  # files in the folder of the scenario
 
     def names_module(self, name: str) -> bool:
@@ -93,7 +93,9 @@ def trust(python_from: Any = None, *words: Any) -> Trust:
     one = isinstance(python_from, str | os.PathLike | ModuleType)
     entries = [] if python_from is None else [python_from] if one else python_from
     if not isinstance(entries, Sequence | set | frozenset) or isinstance(entries, bytes):
-        raise InputError(f'python_from is a name or a list of names such as ["lab.laws", "laws/slow.py"], not {python_from!r}')
+        raise InputError(
+            f'python_from is a name or a list of names such as ["lab.controllers", "controllers/slow.py"], not {python_from!r}'
+        )
     named = [_one(entry) for entry in entries]
     written: set[str] = set()
     for word in words:

@@ -40,9 +40,9 @@ def first_lasting(good: npt.NDArray[np.bool_], lasting: int) -> int:
 def shares_after_last_start(run: Run) -> tuple[Array, int, float] | None:
     """Shares per second and flow from the last start to the first end, which flow started last, and that time in ns.
 
-    Of flows that answer to congestion: UDP and frames are left out, which have no law.
+    Of flows that answer to congestion: UDP and frames are left out, which have no congestion control.
     """
-    flows = _lawful(run.flows)
+    flows = _controlled(run.flows)
     start, end = column(flows, "start_ns"), column(flows, "end_ns")
     if start.size < 2:
         return None
@@ -55,7 +55,7 @@ def shares_after_last_start(run: Run) -> tuple[Array, int, float] | None:
     return bytes_ / np.maximum(bytes_.sum(axis=1, keepdims=True), 1.0), newest, until - begin
 
 
-def _lawful(flows: pa.Table) -> pa.Table:
+def _controlled(flows: pa.Table) -> pa.Table:
     """The flows that have a congestion control."""
     import pyarrow.compute as pc
 
@@ -68,7 +68,7 @@ def compete_alike(run: Run) -> bool:
     have a port in common.
     """
     flows = run.flows
-    if flows.num_rows < 2 or _lawful(flows).num_rows < flows.num_rows or not np.isnan(column(flows, "size_bytes")).all():
+    if flows.num_rows < 2 or _controlled(flows).num_rows < flows.num_rows or not np.isnan(column(flows, "size_bytes")).all():
         return False
     entries = {str(one.get("name")): one for one in run.resolved.get("traffic", [])}
     if len({json.dumps([entries.get(t, {}).get(key) for key in _WANTS]) for t in set(texts(flows, "traffic"))}) > 1:
@@ -105,7 +105,7 @@ def delta_fair(run: Run) -> Array:
 
 def reclaim(run: Run) -> Array:
     """One time in ns: after the first flow has ended the others have 80 % of the goodput of the 20 s before, for 5 s."""
-    end = column(_lawful(run.flows), "end_ns")
+    end = column(_controlled(run.flows), "end_ns")
     if not (end < run.duration_ns - _WINDOW_NS).any():
         return EMPTY
     first = float(np.nanmin(end))

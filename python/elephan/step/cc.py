@@ -1,4 +1,4 @@
-"""Congestion controls without a network: step a law by hand and watch its window.
+"""Congestion controls without a network: step a controller by hand and watch its window.
 
     c = el.cc.new("cubic", mss=1448, initial_window=10)
     c.on_ack(now, acked, rtt, inflight); c.on_loss(now, lost, inflight)
@@ -18,11 +18,11 @@ from elephan.scenario import core, guest
 from elephan.scenario.congestion import names as names
 
 if TYPE_CHECKING:
-    from elephan.scenario.model import LawFactory
+    from elephan.scenario.model import ControllerFactory
 
 
 def new(
-    kind: str | LawFactory,
+    kind: str | ControllerFactory,
     mss: int = 1448,
     initial_window: float = 10,
     *,
@@ -34,8 +34,8 @@ def new(
 
     `slow_start` is `"classic"`, `"hystartpp"` ... or a table with `kind` and its parameters, as in `tcp = { slow_start = ... }`;
     `abc_limit` the segments that one ACK may add in it (L of RFC 3465), without a limit by default.
-    Laws that draw by chance (`bbr`, `bbr3`, `pcp`) draw from seed 0 until `set_seed`, so the same calls give the same windows.
-    What a class of one's own raises is raised by the call that told it.
+    Controllers that draw by chance (`bbr`, `bbr3`, `pcp`) draw from seed 0 until `set_seed`, so the same calls give the same
+    windows. What a class of one's own raises is raised by the call that told it.
     """
     if isinstance(mss, bool) or not isinstance(mss, int) or mss < 1:
         raise InputError(f"mss is a whole number of bytes from 1, not {mss!r}")
@@ -55,7 +55,7 @@ def new(
     return core.build("Cc", core.guest_words(kind, params), **stack)
 
 
-def describe(kind: str | LawFactory) -> dict[str, Any]:
+def describe(kind: str | ControllerFactory) -> dict[str, Any]:
     """What a congestion control is: a line, its parameters with default and source, the names of its states."""
     if not isinstance(kind, str):
         return guest.describe(kind)
@@ -70,12 +70,12 @@ def _check_name(kind: str) -> None:
 
 def _check_words(kind: str, params: Mapping[str, Any]) -> None:
     """Unknown names of parameters and presets with the nearest that there is, as the scenario language says it."""
-    law = describe(kind)
-    known = [parameter["name"] for parameter in law["parameters"]] + (["preset"] if law["presets"] else [])
+    controller = describe(kind)
+    known = [parameter["name"] for parameter in controller["parameters"]] + (["preset"] if controller["presets"] else [])
     for key in params:
         if key not in known:
             there = nearest(key, known, "it has") if known else "; it has none"
             raise InputError(f'{kind} has no parameter "{key}"{there}')
     preset = params.get("preset")
-    if isinstance(preset, str) and preset not in law["presets"]:
-        raise InputError(f'{kind} has no preset "{preset}"{nearest(preset, law["presets"], "it has")}')
+    if isinstance(preset, str) and preset not in controller["presets"]:
+        raise InputError(f'{kind} has no preset "{preset}"{nearest(preset, controller["presets"], "it has")}')

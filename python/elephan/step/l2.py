@@ -29,12 +29,12 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def _congestion_point(law: str, seed: int, params: dict[str, Any]) -> Any:
-    return core.build("CongestionPoint", law, read_seed(seed), **plain(params))
+def _congestion_point(kind: str, seed: int, params: dict[str, Any]) -> Any:
+    return core.build("CongestionPoint", kind, read_seed(seed), **plain(params))
 
 
-def _reaction_point(law: str, line_rate: float | str, seed: int, params: dict[str, Any]) -> Any:
-    return core.build("ReactionPoint", law, bits_per_second(line_rate), read_seed(seed), **plain(params))
+def _reaction_point(kind: str, line_rate: float | str, seed: int, params: dict[str, Any]) -> Any:
+    return core.build("ReactionPoint", kind, bits_per_second(line_rate), read_seed(seed), **plain(params))
 
 
 def qcn_congestion_point(*, seed: int = 1, **params: Any) -> Any:

@@ -4,7 +4,7 @@
     seconds, delivered, rounds = r.run(bytes=10e9, rounds=100_000)
     r.cwnd
 
-The law is the one that the simulator runs, stepped; the model of the path around it, and what it leaves out, are in
+The controller is the one that the simulator runs, stepped; the model of the path around it, and what it leaves out, are in
 docs/models/rounds.md. Times are seconds, sizes bytes and rates bit/s, all of payload.
 """
 
@@ -34,20 +34,20 @@ def new(
     seed: int = 1,
     **params: Any,
 ) -> Any:
-    """Streams of a law (a name, a table as a scenario writes it, or a class of one's own) with parameters as a scenario gives them.
+    """Streams of a controller (a name, a table as a scenario writes it, or a class of one's own) with parameters as in a scenario.
 
     `rate`: goodput of a full wire; `queue`: payload that may wait; `loss`: probability that the path takes a packet;
     `window`: what a stream may have in flight beside its congestion window; `counted`: share of the acknowledged bytes that
-    a law sees which goes by ACKs (0.5 where delayed ACKs are counted).
+    a controller sees which goes by ACKs (0.5 where delayed ACKs are counted).
     `run(bytes, rounds)` goes on until so much more is delivered and returns seconds, bytes delivered and round trips; `follow`
-    lets a law live through samples of a simulation first; `suits` is whether rounds say anything about the law. Errors: InputError.
+    lets a controller live through samples of a simulation first; `suits` is whether rounds describe it. Errors: InputError.
     """
     for name, value in (("streams", streams), ("mss", mss), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, int) or value < (name != "seed"):
             raise InputError(f"{name} is a whole number from {int(name != 'seed')}, not {value!r}")
-    law = kind if isinstance(kind, (str, Mapping)) else core.guest_words(kind, params)
+    controller = kind if isinstance(kind, (str, Mapping)) else core.guest_words(kind, params)
     wire, span, room = bits_per_second(rate), seconds(rtt), size_bytes(queue)
     chance = number(loss, "a probability", "1e-4")
     flight = math.inf if window == math.inf else size_bytes(window)
     more = params if isinstance(kind, str) else {}
-    return core.build("Rounds", law, streams, mss, wire, span, room, chance, flight, counted, initial_window, seed, **more)
+    return core.build("Rounds", controller, streams, mss, wire, span, room, chance, flight, counted, initial_window, seed, **more)

@@ -1,8 +1,9 @@
 """Mean windows under random loss: each segment is lost with probability p, independently of all others.
 
 Between two losses there are E segments, exponential with mean 1/p where losses are rare. The windows X at successive losses are
-a Markov chain: a law that begins at `(1 - b) X` and grows has sent E segments after N(X, E) round trips and stands at `top(X, E)`.
-With X from the stationary distribution the time mean of the window is the segments over the round trips of a gap,
+a Markov chain: a controller that begins at `(1 - b) X` and grows has sent E segments after N(X, E) round trips and
+stands at `top(X, E)`. With X from the stationary distribution the time mean of the window is the segments over the round trips
+of a gap,
 
     mean = (1 / p) / E[N(X, E)]
 
@@ -109,7 +110,7 @@ def highspeed(p: float, typical: float) -> float:
 def by_the_clock(
     left: float, grown: Callable[[Array], Array], area: Callable[[Array], Array], p: float, rtt: float, typical: float
 ) -> float:
-    """A law that leaves the share `left` and has grown by `grown(t)` segments after t seconds; their integral is `area(t)`."""
+    """A controller that leaves the share `left` and grows by `grown(t)` segments in t seconds, with the integral `area(t)`."""
 
     def epoch(x: Array, segments: Array) -> tuple[Array, Array]:
         most = segments * rtt / (left * x)

@@ -41,7 +41,7 @@ def _highspeed(p: Array, _rtt: float) -> Array:
 
 def _scalable(p: Array, _rtt: float, a: float = 0.01, b: float = 0.125, low_window: float = 16.0) -> Array:
     # time mean: the logarithm of the window is stationary when ln(1 + a) growth per RTT meets -ln(1 - b) per event;
-    # below low_window the law is Reno
+    # below low_window the controller is Reno
     return np.asarray(np.maximum(np.log1p(a) / -np.log1p(-b) / p, np.minimum(_reno(p, _rtt), low_window)))
 
 
@@ -187,14 +187,14 @@ _RANDOM: dict[str, Callable[..., Array]] = {
 }
 
 
-def _parameters(law: str, given: dict[str, Any]) -> dict[str, float]:
+def _parameters(controller: str, given: dict[str, Any]) -> dict[str, float]:
     """Parameters of a response function, each within its range."""
-    ranges = _RESPONSE[law][1]
+    ranges = _RESPONSE[controller][1]
     for name in given:
         if name not in ranges:
             hint = nearest(name, list(ranges)) if ranges else " or any other parameter"
-            raise InputError(f'"{law}" does not take "{name}"{hint}')
-    return {name: _within(value, ranges[name], f'{name} of "{law}"') for name, value in given.items()}
+            raise InputError(f'"{controller}" does not take "{name}"{hint}')
+    return {name: _within(value, ranges[name], f'{name} of "{controller}"') for name, value in given.items()}
 
 
 def _within(value: Any, valid: _Range, what: str) -> float:
@@ -225,8 +225,8 @@ def response(name: str, p: float | Array, rtt: float | str = 0.1, loss: str = "p
     `reno` (`constant` = sqrt(3/2), Mathis et al. 1997, periodic loss, an ACK a segment; 0.87 with delayed ACKs),
     `highspeed` (RFC 3649: 0.12 / p^0.835 down from p = 1e-3), `scalable` (`a`, `b`, `low_window`: time mean 0.0745/p),
     `cubic` (`c`, `beta`: RFC 9438 equation 5, or Reno's where that is larger), `htcp` (solved numerically; parameters and
-    defaults are the law's: with `adaptive_backoff`, on by default, a path without a queue leaves `beta_max` = 0.8, without it
-    `beta` = 0.5; `rtt_scaling`, on by default, multiplies its growth by R / 0.1 s within 0.1 and 2),
+    defaults are the controller's: with `adaptive_backoff`, on by default, a path without a queue leaves `beta_max` = 0.8, without
+    it `beta` = 0.5; `rtt_scaling`, on by default, multiplies its growth by R / 0.1 s within 0.1 and 2),
     `griddt` (`a`, `b`: sqrt(a (2 - b) / (2 b p)) of any AIMD), `bic` (`s_max`, `s_min`, `beta`: Xu, Harfoush and Rhee 2004;
     solved numerically, the step taken anew at every ACK, with a round trip of recovery at each loss).
     `scalable` is Reno below `low_window` = 16 segments; a loss in 50 to 100 packets can hold it there, a quarter above the form.

@@ -81,9 +81,9 @@ def simulated(case: Course, reals: list[Seen]) -> list[Seen]:
     Under BBR it is the run of the phase whose window is the nearest to the kernel's.
     """
     if case.drawn:
-        return [_simulated(case, case.law, seed) for seed in range(SEEDS)]
-    if case.law != "bbr":
-        return [_simulated(case, case.law)] * len(reals)
+        return [_simulated(case, case.controller, seed) for seed in range(SEEDS)]
+    if case.controller != "bbr":
+        return [_simulated(case, case.controller)] * len(reals)
     runs = [_simulated(case, {"kind": "bbr", "phase": phase}) for phase in PHASES]
     return [min(runs, key=lambda ours: distance(case, real, ours)) for real in reals]
 
@@ -131,7 +131,7 @@ def distance(case: Course, real: Seen, ours: Seen) -> float:
     return float(np.median(np.abs(windows[1] / windows[0] - 1)))
 
 
-def _simulated(case: Course, law: str | dict[str, Any], seed: int = 0) -> Seen:
+def _simulated(case: Course, controller: str | dict[str, Any], seed: int = 0) -> Seen:
     queue: dict[str, Any] = {"kind": "fifo", "limit": f"{case.buffer} packets"}
     forward: dict[str, Any] = {"queue": queue, "packets": "data"}
     if case.mark_above is not None:
@@ -149,7 +149,7 @@ def _simulated(case: Course, law: str | dict[str, Any], seed: int = 0) -> Seen:
     # The connection of Fast Open comes second, after one that earns the cookie.
     begin_s = 1 if case.fast_open else 0
     traffic: dict[str, Any] = {"from": "sender", "to": "receiver", "kind": "bulk", "fast_open": case.fast_open}
-    measured = traffic | {"name": "measured", "congestion_control": law, "start": f"{begin_s} s"}
+    measured = traffic | {"name": "measured", "congestion_control": controller, "start": f"{begin_s} s"}
     if case.writes is not None:
         measured |= {"kind": "messages", "size": f"{case.writes[0]} B", "gap": f"{case.writes[1]} s"}
     earning = [traffic | {"name": "earning", "size": "1000 B"}] if case.fast_open else []
@@ -213,15 +213,15 @@ def draw(picture: Path) -> None:
     """Window and round trip over time, the kernel's and ours, of CUBIC, Reno and BBR."""
     system = "Linux " + ".".join(platform.release().split("-")[0].split(".")[:2])
     figure, axes = new_figure(2, 3, 5.4, sharex="col")
-    for top, below, law in zip(axes[:3], axes[3:], ("cubic", "reno", "bbr"), strict=True):
+    for top, below, controller in zip(axes[:3], axes[3:], ("cubic", "reno", "bbr"), strict=True):
         with tempfile.TemporaryDirectory() as folder:
-            real = kernel(COURSES[law], Path(folder))
-            both = (real, simulated(COURSES[law], [real])[0])
+            real = kernel(COURSES[controller], Path(folder))
+            both = (real, simulated(COURSES[controller], [real])[0])
         for seen, name, color, width in zip(both, (system, "elephan"), (ORANGE, BLUE), (2.6, 1.0), strict=True):
             top.plot(seen.time_s, seen.cwnd, color=color, linewidth=width, label=name)
             below.plot(seen.time_s, seen.srtt_s * 1e3, color=color, linewidth=width)
         retransmits = " and ".join(f"{seen.retransmits}" for seen in both)
-        top.set_title(f"{law}: {retransmits} retransmitted", loc="left", fontsize=9)
+        top.set_title(f"{controller}: {retransmits} retransmitted", loc="left", fontsize=9)
         below.set_xlabel("time [s]")
     axes[0].set_ylabel("congestion window [segments]")
     axes[3].set_ylabel("smoothed round trip [ms]")

@@ -18,7 +18,7 @@ class Apart:
 class Course:
     """Times in seconds, `delay_s` each way; `buffer` and `mark_above` in waiting packets; `lost` are ordinals of new segments."""
 
-    law: str
+    controller: str
     buffer: int
     duration_s: int
     lost: tuple[int, ...] = ()
@@ -47,7 +47,7 @@ class Course:
         """How often the kernel is asked: BBR draws a phase, a link draws packets."""
         if self.drawn:
             return 8
-        return 3 if self.law == "bbr" else 1
+        return 3 if self.controller == "bbr" else 1
 
 
 SHORT, LONG = 0.0025, 0.1

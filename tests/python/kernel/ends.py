@@ -73,7 +73,7 @@ def send(address: str, given: dict[str, Any], out: str) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1)
     if given["paced"]:
         connection.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, FASTEST)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, given["law"].encode())
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, given["controller"].encode())
     start = time.monotonic()
     connection.connect((address, PORT))
     rows: list[tuple[float, ...]] = []

@@ -50,13 +50,13 @@ def checksum(data: bytes) -> int:
 class Peer:
     """A peer with segments of 1000 bytes that has connected to a socket of the kernel at a round trip of `rtt` seconds."""
 
-    def __init__(self, rtt: float, law: str, timestamps: bool = False, paced: bool = False) -> None:
+    def __init__(self, rtt: float, controller: str, timestamps: bool = False, paced: bool = False) -> None:
         self.fd = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
         fcntl.ioctl(self.fd, TUNSETIFF, struct.pack("16sH", b"tun-peer", IFF_TUN | IFF_NO_PI))
         subprocess.run(["ip", "addr", "add", OWN, "peer", PEER, "dev", "tun-peer"], check=True)
         subprocess.run(["ip", "link", "set", "tun-peer", "mtu", "1500", "up"], check=True)
         server = socket.create_server((OWN, PORT))
-        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, law.encode())
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, controller.encode())
         if paced:
             server.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, FASTEST)
         self.timestamps, self.isn, self.tsval = timestamps, 0, 0

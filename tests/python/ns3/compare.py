@@ -67,7 +67,7 @@ def jain(rates: list[float]) -> float:
 
 def peer(course: Course, seed: int = 1) -> Seen:
     """The course in ns-3."""
-    settings = {"TcpL4Protocol::SocketType": f"ns3::{course.peer_law}", "TcpSocket::DelAckCount": 1} | course.settings
+    settings = {"TcpL4Protocol::SocketType": f"ns3::{course.peer_controller}", "TcpSocket::DelAckCount": 1} | course.settings
     options = {
         "rate": course.rate_bps,
         "delay": course.delay_s,
@@ -108,7 +108,7 @@ def scenario(course: Course, seed: int) -> dict[str, Any]:
         gaps = "exponential" if course.poisson else "fixed"
         traffic = [{"name": "load", "kind": "cbr", "rate": f"{course.udp_bps} bps", "gaps": gaps, **ends}]
     else:
-        bulk = {"kind": "bulk", "congestion_control": course.law, **ends}
+        bulk = {"kind": "bulk", "congestion_control": course.controller, **ends}
         traffic = [{"name": f"bulk{flow}", "start": f"{flow * 100} ms", **bulk} for flow in range(course.flows)]
     return {
         "title": "Beside ns-3",
@@ -185,7 +185,7 @@ def table(names: list[str]) -> None:
 
 
 def draw(picture: Path) -> None:
-    """Windows of laws over time, ns-3's and ours."""
+    """Windows of controllers over time, ns-3's and ours."""
     shown = ("cubic", "scalable", "bic", "htcp", "illinois", "veno")
     figure, axes = new_figure(2, 3, 5.4)
     for axis, name in zip(axes, shown, strict=True):

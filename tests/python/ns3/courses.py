@@ -12,13 +12,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Course:
-    """A bottleneck, its queue and what is sent through it; `law`, `queue`, `tcp` are elephan's, `disc` and `settings` ns-3's."""
+    """A bottleneck, its queue and what is sent: `controller`, `queue`, `tcp` are elephan's, `disc` and `settings` ns-3's."""
 
     queue: dict[str, Any]
     disc: str
     settings: dict[str, Any]
-    law: dict[str, Any] = field(default_factory=lambda: {"kind": "reno", "preset": "linux"})
-    peer_law: str = "TcpLinuxReno"
+    controller: dict[str, Any] = field(default_factory=lambda: {"kind": "reno", "preset": "linux"})
+    peer_controller: str = "TcpLinuxReno"
     tcp: dict[str, Any] = field(default_factory=dict)
     rate_bps: float = 20e6
     delay_s: float = 0.05
@@ -120,14 +120,16 @@ def marking(course: Course, **other: Any) -> Course:
     return replace(course, queue=queue, settings=settings, tcp=course.tcp | {"ecn": "classic"}, **other)
 
 
-def law(ours: str, peer: str, *, of: dict[str, Any] | None = None, peers: dict[str, Any] | None = None, **other: Any) -> Course:
+def controller(
+    ours: str, peer: str, *, of: dict[str, Any] | None = None, peers: dict[str, Any] | None = None, **other: Any
+) -> Course:
     """A congestion control alone at a FIFO of one bandwidth-delay product."""
-    course = settled(fifo(166), 166, law={"kind": ours, **(of or {})}, peer_law=peer, **other)
+    course = settled(fifo(166), 166, controller={"kind": ours, **(of or {})}, peer_controller=peer, **other)
     return replace(course, settings=course.settings | (peers or {}))
 
 
 def small(course: Course, **other: Any) -> Course:
-    """On a shorter path: ns-3's laws that grow by whole bytes an ACK lose little there."""
+    """On a shorter path: ns-3's controllers that grow by whole bytes an ACK lose little there."""
     settings = course.settings | fifo(66).settings | {"TcpSocket::InitialSlowStartThreshold": 66 * 1448}
     tcp = course.tcp | {"ssthresh_initial": f"{66 * 1448} B", "abc": False}
     return replace(course, queue=fifo(66).queue, settings=settings, tcp=tcp, delay_s=0.02, **other)
@@ -147,8 +149,8 @@ STEP = Course(
         "RedQueueDisc::UseHardDrop": "false",
         "TcpSocketBase::UseEcn": "On",
     },
-    law={"kind": "dctcp"},
-    peer_law="TcpDctcp",
+    controller={"kind": "dctcp"},
+    peer_controller="TcpDctcp",
     tcp={"ecn": "dctcp"},
     delay_s=0.02,
 )
@@ -189,28 +191,28 @@ QUEUES = {
     "four renos, cake, ecn": settled(marking(CAKE), 166, flows=4, tolerance=0.05),
     "four renos, pie, ecn": settled(marking(PIE), 166, flows=4, tolerance=None),
 }
-LAWS = {
-    "reno": law("reno", "TcpLinuxReno", of={"preset": "linux"}, tolerance=0.02),
-    "reno, by ACKs": small(law("reno", "TcpNewReno"), tolerance=0.02),
-    "cubic": law("cubic", "TcpCubic", peers={"TcpCubic::HyStart": "false"}),
-    "highspeed": law("highspeed", "TcpHighSpeed"),
-    "scalable": law("scalable", "TcpScalable", of={"preset": "linux-2.6"}),
-    "bic": law(
+CONTROLLERS = {
+    "reno": controller("reno", "TcpLinuxReno", of={"preset": "linux"}, tolerance=0.02),
+    "reno, by ACKs": small(controller("reno", "TcpNewReno"), tolerance=0.02),
+    "cubic": controller("cubic", "TcpCubic", peers={"TcpCubic::HyStart": "false"}),
+    "highspeed": controller("highspeed", "TcpHighSpeed"),
+    "scalable": controller("scalable", "TcpScalable", of={"preset": "linux-2.6"}),
+    "bic": controller(
         "bic",
         "TcpBic",
         of={"preset": "linux", "fast_convergence": False},
         peers={"TcpBic::FastConvergence": "false", "TcpBic::SmoothPart": 20},
     ),
-    "westwood": small(law("westwood", "TcpWestwood", peers={"TcpWestwood::ProtocolType": "WestwoodPlus"})),
-    "vegas": law("vegas", "TcpVegas", tolerance=0.02),
-    "veno": small(law("veno", "TcpVeno"), tolerance=None),
-    "hybla": law("hybla", "TcpHybla", of={"rtt0": "50 ms"}, peers={"TcpHybla::RRTT": "50ms"}, tolerance=0.02),
+    "westwood": small(controller("westwood", "TcpWestwood", peers={"TcpWestwood::ProtocolType": "WestwoodPlus"})),
+    "vegas": controller("vegas", "TcpVegas", tolerance=0.02),
+    "veno": small(controller("veno", "TcpVeno"), tolerance=None),
+    "hybla": controller("hybla", "TcpHybla", of={"rtt0": "50 ms"}, peers={"TcpHybla::RRTT": "50ms"}, tolerance=0.02),
     "dctcp": settled(STEP, 66),
-    "bbr": replace(fifo(100), law={"kind": "bbr"}, peer_law="TcpBbr", delay_s=0.02),
-    "htcp": law("htcp", "TcpHtcp", tolerance=None),
-    "illinois": law("illinois", "TcpIllinois", tolerance=None),
-    "yeah": law("yeah", "TcpYeah", tolerance=0.02),
-    "ledbat": law("ledbat", "TcpLedbat", of={"target": "60 ms"}, peers={"TcpLedbat::TargetDelay": "60ms"}, tolerance=None),
-    "lp": law("lp", "TcpLp", tolerance=None),
+    "bbr": replace(fifo(100), controller={"kind": "bbr"}, peer_controller="TcpBbr", delay_s=0.02),
+    "htcp": controller("htcp", "TcpHtcp", tolerance=None),
+    "illinois": controller("illinois", "TcpIllinois", tolerance=None),
+    "yeah": controller("yeah", "TcpYeah", tolerance=0.02),
+    "ledbat": controller("ledbat", "TcpLedbat", of={"target": "60 ms"}, peers={"TcpLedbat::TargetDelay": "60ms"}, tolerance=None),
+    "lp": controller("lp", "TcpLp", tolerance=None),
 }
-COURSES = LOADS | QUEUES | LAWS
+COURSES = LOADS | QUEUES | CONTROLLERS

@@ -1,4 +1,4 @@
-"""The experiments of the panel: which scenario, which laws in it, what is measured in a run.
+"""The experiments of the panel: which scenario, which controllers in it, what is measured in a run.
 
 Metrics follow RFC 5166; delta-fair convergence Bansal, Balakrishnan, Floyd and Shenker 2001.
 """
@@ -19,7 +19,7 @@ from elephan.base.quantity import seconds, show
 from elephan.experiment.compare import signals
 from elephan.experiment.compare.network import RTT_RATIO, Network
 from elephan.result.run import Run
-from elephan.scenario.congestion import Law
+from elephan.scenario.congestion import Controller
 from elephan.scenario.source import Source, read_text
 from elephan.statistic.observed import timeouts
 from elephan.table.rows import column, texts
@@ -79,11 +79,11 @@ class Times:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A scenario, the laws that are put into it, and what a run of it tells."""
+    """A scenario, the controllers that are put into it, and what a run of it tells."""
 
     name: str
     title: str
-    flows: tuple[str, ...]  # traffic entries that carry a law
+    flows: tuple[str, ...]  # traffic entries that carry a controller
     source: Callable[[Network, Times], Source]
     overrides: Callable[[Network, Times], dict[str, Any]]
     measure: Callable[[Run, Network, Times], Measured]
@@ -100,9 +100,9 @@ def scenario(name: str) -> Source:
     return Source(read_text(path), f"compare/{path.name}", "toml", name)
 
 
-def law_overrides(experiment: Experiment, laws: Mapping[str, Law]) -> dict[str, Any]:
-    """The laws of the flows, `a` and `b`."""
-    return {f"traffic.{flow}.congestion_control": laws[flow].value for flow in experiment.flows}
+def controller_overrides(experiment: Experiment, controllers: Mapping[str, Controller]) -> dict[str, Any]:
+    """The controllers of the flows, `a` and `b`."""
+    return {f"traffic.{flow}.congestion_control": controllers[flow].value for flow in experiment.flows}
 
 
 def rate_steps(network: Network, run: Run) -> list[tuple[float, float]]:

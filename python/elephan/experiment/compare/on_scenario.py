@@ -1,4 +1,4 @@
-"""`elephan compare --scenario`: any scenario, with each law in turn on all of its TCP traffic."""
+"""`elephan compare --scenario`: any scenario, with each controller in turn on all of its TCP traffic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from elephan.experiment.trials import Variant
 from elephan.result import folder
 from elephan.result.run import Run
 from elephan.scenario import core
-from elephan.scenario.congestion import Law
+from elephan.scenario.congestion import Controller
 from elephan.scenario.source import Source, open_source
 from elephan.scenario.trust import Trust
 from elephan.statistic import measures
@@ -36,7 +36,7 @@ def _carriers(source: Source, resolved: Mapping[str, Any]) -> list[str]:
 
 
 def compare_on(
-    laws: Sequence[Law],
+    controllers: Sequence[Controller],
     scenario: Any,
     changes: Mapping[str, Any],
     agreed: Trust,
@@ -46,14 +46,14 @@ def compare_on(
     out: str | os.PathLike[str] | None,
     progress: bool,
 ) -> Sweep:
-    """The statistics of a scenario for each law, with paired seeds."""
+    """The statistics of a scenario for each controller, with paired seeds."""
     source = replace(open_source(scenario), agreed=agreed)
     resolved = core.resolve(source, changes, seed)
     carriers, begin = _carriers(source, resolved), int(resolved["seed"])
-    variants = {law: Variant(law.label, {PARAMETER: law.label}) for law in laws}
+    variants = {controller: Variant(controller.label, {PARAMETER: controller.label}) for controller in controllers}
     jobs = [
-        Job(source, {**changes, **dict.fromkeys(carriers, law.value)}, begin + i, variant)
-        for law, variant in variants.items()
+        Job(source, {**changes, **dict.fromkeys(carriers, controller.value)}, begin + i, variant)
+        for controller, variant in variants.items()
         for i in range(repetitions)
     ]
 

@@ -1,4 +1,4 @@
-"""`elephan compare`: every law in the same experiments with the same seeds, and what came out of it."""
+"""`elephan compare`: every congestion control in the same experiments with the same seeds, and what came out of it."""
 
 from __future__ import annotations
 
@@ -11,26 +11,35 @@ from itertools import combinations_with_replacement, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elephan import _renamed
 from elephan.base import stats
 from elephan.base.drawn import Drawn, write_report
 from elephan.base.errors import InputError, nearest, shown
 from elephan.base.progress import status
 from elephan.base.quantity import in_files
 from elephan.base.seed import seed_or_none
-from elephan.experiment.compare.experiments import PAIR, STATISTICS, Experiment, Measured, check_rtt, experiments, law_overrides
+from elephan.experiment.compare.experiments import (
+    PAIR,
+    STATISTICS,
+    Experiment,
+    Measured,
+    check_rtt,
+    controller_overrides,
+    experiments,
+)
 from elephan.experiment.compare.network import Network, read_network
 from elephan.experiment.pool import Job, check_workers, run_jobs, trial
 from elephan.experiment.trials import Trials, Variant, check_repetitions, known
 from elephan.result import folder
 from elephan.result.run import Run
 from elephan.scenario import core
-from elephan.scenario.congestion import Law, read_laws
+from elephan.scenario.congestion import Controller, read_controllers
 from elephan.scenario.trust import Trust, trust
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-RENO = Law("reno", "reno")  # whom every law meets: RFC 5033 asks for it
+RENO = Controller("reno", "reno")  # whom every controller meets: RFC 5033 asks for it
 HORIZONS = ("horizon_ns", "rise_horizon_ns")  # how long a run was watched for what may not happen, beside the statistics
 REPETITIONS, QUICK_REPETITIONS = 5, 3
 RATE, RTT, BUFFER = "50 Mbps", "40 ms", "1 bdp"
@@ -41,20 +50,23 @@ def unit_of(statistic: str) -> str:
     return STATISTICS[statistic].unit if statistic in STATISTICS else "1"
 
 
+@_renamed.attributes(laws="controllers")
 class Panel(Drawn):
     """The results of a comparison. `table` has a row per run, `means` a row per experiment, variant and statistic."""
 
     kind = "compare"
 
-    def __init__(self, laws: Sequence[Law], trials: Trials, series: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> None:
-        self.laws = list(laws)
+    def __init__(
+        self, controllers: Sequence[Controller], trials: Trials, series: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]
+    ) -> None:
+        self.controllers = list(controllers)
         self.trials = trials
         self.series = list(series)  # one per run with time series: experiment, variant, seed, and columns
         self.facts = dict(facts)
 
     @property
     def labels(self) -> list[str]:
-        return [law.label for law in self.laws]
+        return [controller.label for controller in self.controllers]
 
     @property
     def experiments(self) -> list[str]:
@@ -99,39 +111,39 @@ class Panel(Drawn):
         if variant not in labels:
             raise InputError(f'no variant "{variant}" in the experiment {experiment}{nearest(variant, labels, "it has")}')
 
-    def _law(self, label: str) -> str:
+    def _controller(self, label: str) -> str:
         return label if label == RENO.label else known(label, self.labels, "congestion control")
 
     def _pair(self, a: str, b: str) -> tuple[str, bool]:
-        """The variant with these two laws, and whether `a` is its second flow."""
-        straight, turned = f"{self._law(a)} + {self._law(b)}", f"{b} + {a}"
+        """The variant with these two controllers, and whether `a` is its second flow."""
+        straight, turned = f"{self._controller(a)} + {self._controller(b)}", f"{b} + {a}"
         return (straight, False) if (PAIR.name, straight) in self.trials.by_variant else (turned, True)
 
     def jain(self, a: str, b: str) -> stats.Interval:
-        """Jain's index of a flow of law `a` beside one of law `b`."""
+        """Jain's index of a flow of controller `a` beside one of controller `b`."""
         return self.interval(PAIR.name, self._pair(a, b)[0], "jain")
 
     def share(self, a: str, b: str) -> stats.Interval:
-        """The share of law `a` in what it and law `b` get together."""
+        """The share of controller `a` in what it and controller `b` get together."""
         variant, turned = self._pair(a, b)
         found = self.by_seed(PAIR.name, variant, "share_a").values()
         return stats.mean_within([1 - v if turned else v for v in found], 0.0, 1.0)
 
     def together(self, a: str, b: str) -> stats.Interval:
-        """Goodput of a flow of law `a` and one of law `b` together, bit/s."""
+        """Goodput of a flow of controller `a` and one of controller `b` together, bit/s."""
         variant = self._pair(a, b)[0]
         one, two = (self.by_seed(PAIR.name, variant, f"goodput_{flow}_bps") for flow in "ab")
         return stats.mean_within([one[seed] + two[seed] for seed in one], 0.0)
 
     @cached_property
     def most_bps(self) -> float:
-        """The most goodput that a flow alone or a pair of the laws has, what the bottleneck can carry: bit/s, or NaN."""
-        found = [self.interval("alone", law, "goodput_bps").mean for law in self.labels]
+        """The most goodput that a flow alone or a pair of the controllers has, what the bottleneck can carry: bit/s, or NaN."""
+        found = [self.interval("alone", controller, "goodput_bps").mean for controller in self.labels]
         found += [self.together(a, b).mean for a, b in combinations_with_replacement(self.labels, 2)]
         return max((bps for bps in found if bps > 0), default=math.nan)
 
     def friendliness(self, label: str) -> stats.Interval:
-        """Goodput of a Reno flow beside this law over that of a Reno flow beside another: 1 is as friendly as Reno.
+        """Goodput of a Reno flow beside this controller over that of a Reno flow beside another: 1 is as friendly as Reno.
 
         Runs with the same seed are compared; of the two Reno flows their mean counts.
         """
@@ -185,14 +197,14 @@ class Panel(Drawn):
         return pa.concat_tables(parts, promote_options="default") if parts else pa.table({})
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready: the laws, the network, every figure with its interval."""
+        """JSON-ready: the controllers, the network, every figure with its interval."""
 
         def known(interval: stats.Interval, unit: str) -> dict[str, Any]:
             return interval.as_dict() | {"unit": in_files(unit)}
 
         labels = self.labels
         return {
-            "laws": [{"label": law.label, "congestion_control": law.value} for law in self.laws],
+            "controllers": [{"label": controller.label, "congestion_control": controller.value} for controller in self.controllers],
             "network": self.facts["network"],
             "repetitions": self.repetitions,
             "seed": self.facts["seed"],
@@ -201,7 +213,7 @@ class Panel(Drawn):
             "results": self.means.to_pylist(),
             "pairs": [
                 {
-                    "law": a,
+                    "controller": a,
                     "beside": b,
                     "jain": known(self.jain(a, b), "1"),
                     "share": known(self.share(a, b), "%"),
@@ -247,24 +259,24 @@ class Panel(Drawn):
         return shown(f"<elephan.Panel {', '.join(self.labels)}: {len(self.trials)} runs>")
 
 
-Setting = tuple[Experiment, Mapping[str, Law]]  # an experiment with the congestion control of each of its flows
+Setting = tuple[Experiment, Mapping[str, Controller]]  # an experiment with the congestion control of each of its flows
 
 
-def settings(laws: Sequence[Law], chosen: Sequence[Experiment]) -> list[Setting]:
+def settings(controllers: Sequence[Controller], chosen: Sequence[Experiment]) -> list[Setting]:
     """All settings of all experiments: each congestion control alone and with itself, each pair once, each beside Reno."""
     found: list[Setting] = []
     for experiment in chosen:
         if experiment is not PAIR:
-            found += [(experiment, dict.fromkeys(experiment.flows, law)) for law in laws]
+            found += [(experiment, dict.fromkeys(experiment.flows, controller)) for controller in controllers]
             continue
-        with_reno = list(laws) if RENO in laws else [*laws, RENO]
+        with_reno = list(controllers) if RENO in controllers else [*controllers, RENO]
         found += [(experiment, {"a": a, "b": b}) for a, b in combinations_with_replacement(with_reno, 2)]
     return found
 
 
-def variant_of(experiment: Experiment, laws: Mapping[str, Law]) -> Variant:
+def variant_of(experiment: Experiment, controllers: Mapping[str, Controller]) -> Variant:
     """The variant of an experiment with these congestion controls: `reno`, `reno + cubic`."""
-    names = {flow: laws[flow].label for flow in experiment.flows}
+    names = {flow: controllers[flow].label for flow in experiment.flows}
     alike = len({*names.values()}) == 1 and experiment is not PAIR
     label = next(iter(names.values())) if alike else " + ".join(names.values())
     return Variant(label, {f"congestion_control.{flow}": name for flow, name in names.items()}, experiment.name)
@@ -272,16 +284,17 @@ def variant_of(experiment: Experiment, laws: Mapping[str, Law]) -> Variant:
 
 def _jobs(found: Sequence[Setting], network: Network, agreed: Trust, quick: bool, seeds: Sequence[int]) -> list[Job]:
     jobs = []
-    for experiment, laws in found:
+    for experiment, controllers in found:
         times = experiment.times(quick)
-        overrides = {**times.overrides(), **experiment.overrides(network, times), **law_overrides(experiment, laws)}
+        overrides = {**times.overrides(), **experiment.overrides(network, times), **controller_overrides(experiment, controllers)}
         source = replace(experiment.source(network, times), agreed=agreed)
-        jobs += [Job(source, overrides, seed, variant_of(experiment, laws)) for seed in seeds]
+        jobs += [Job(source, overrides, seed, variant_of(experiment, controllers)) for seed in seeds]
     return jobs
 
 
+@_renamed.keywords(laws="controllers")
 def compare(
-    laws: str | Sequence[Any],
+    controllers: str | Sequence[Any],
     *,
     scenario: Any = None,
     repetitions: int | None = None,
@@ -298,20 +311,20 @@ def compare(
 ) -> Any:
     """Compares congestion controls: each alone, with each other, with another round trip, joining, after a change.
 
-    `laws`: names, texts such as `"cubic:preset=linux"` or `"mine.py:Mine"`, dicts such as `{"kind": "cubic", "beta": 0.8}`, classes
-    (`Mine`, `functools.partial(Mine, share=0.1)`, `{"kind": Mine, "share": 0.1}`). `rate`, `rtt`
+    `controllers`: names, texts such as `"cubic:preset=linux"` or `"mine.py:Mine"`, dicts such as `{"kind": "cubic", "beta": 0.8}`,
+    classes (`Mine`, `functools.partial(Mine, share=0.1)`, `{"kind": Mine, "share": 0.1}`). `rate`, `rtt`
     and `buffer` (`"250 KB"` or `"1 bdp"`) are the bottleneck's; `set` changes the network in all experiments
     (`{"template.queue.kind": "codel"}`). Repetition i has the seed `seed + i` in every variant, `seed` being 1 by default.
-    With `scenario` all TCP traffic of that scenario gets each law in turn instead, and a `Sweep` comes back. `python_from`: as of
-    `el.run`; a file that `laws` or `set` names needs no other word.
+    With `scenario` all TCP traffic of that scenario gets each controller in turn, and a `Sweep` comes back. `python_from`: as of
+    `el.run`; a file that `controllers` or `set` names needs no other word.
     """
-    read = read_laws(laws, python_from)
+    read = read_controllers(controllers, python_from)
     check_repetitions(repetitions)
     count = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
     check_workers(workers)
     seed = seed_or_none(seed)
     changes = core.as_overrides(set)
-    agreed = trust(python_from, changes, [law.value for law in read])
+    agreed = trust(python_from, changes, [controller.value for controller in read])
     if out is not None:
         folder.check_target(out, "compare" if scenario is None else "sweep")
     if scenario is not None:
@@ -328,7 +341,9 @@ def compare(
     return panel
 
 
-def _run(laws: list[Law], network: Network, agreed: Trust, quick: bool, seeds: range, workers: int | None, progress: bool) -> Panel:
+def _run(
+    controllers: list[Controller], network: Network, agreed: Trust, quick: bool, seeds: range, workers: int | None, progress: bool
+) -> Panel:
     chosen = experiments()
     named = {one.name: one for one in chosen}
 
@@ -337,7 +352,7 @@ def _run(laws: list[Law], network: Network, agreed: Trust, quick: bool, seeds: r
         values, series = experiment.measure(run, network, experiment.times(quick))
         return values, (series if experiment.name != "alone" or job.seed == seeds[0] else {})
 
-    jobs = _jobs(settings(laws, chosen), network, agreed, quick, seeds)
+    jobs = _jobs(settings(controllers, chosen), network, agreed, quick, seeds)
     outcomes = run_jobs(jobs, measure, workers=workers, label="compare", progress=progress).checked()
     rows, series = [], []
     for outcome in outcomes:
@@ -361,7 +376,7 @@ def _run(laws: list[Law], network: Network, agreed: Trust, quick: bool, seeds: r
         "guests": outcomes.guests,
     }
     variants = list({(job.variant.experiment, job.variant.label): job.variant for job in jobs}.values())
-    return Panel(laws, Trials(rows, variants), series, facts)
+    return Panel(controllers, Trials(rows, variants), series, facts)
 
 
 def _described(experiment: Experiment, quick: bool) -> dict[str, Any]:

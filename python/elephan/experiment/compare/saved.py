@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from elephan import _renamed
 from elephan.experiment.compare.experiments import STATISTICS
 from elephan.experiment.compare.panel import HORIZONS, Panel
 from elephan.experiment.trials import Trials
 from elephan.result import folder
 from elephan.result.run import read_table
-from elephan.scenario.congestion import Law
+from elephan.scenario.congestion import Controller
 from elephan.scenario.source import read_json, read_object, read_text
 from elephan.table.rows import column
 
@@ -20,14 +21,14 @@ from elephan.table.rows import column
 def load_panel(path: Path) -> Panel:
     """A finished comparison from its folder."""
     where, manifest = folder.open_result(path)
-    found = read_object(where / "compare.json")
-    laws = [Law(one["label"], one["congestion_control"]) for one in found["laws"]]
+    found = _renamed.current(read_object(where / "compare.json"))
+    controllers = [Controller(one["label"], one["congestion_control"]) for one in found["controllers"]]
     trials = Trials.of_table(read_table(where / "runs.parquet"), lambda name: name in (*STATISTICS, *HORIZONS))
     facts = {key: found[key] for key in ("network", "repetitions", "seed", "quick", "experiments", "failures")}
     facts["scenarios"] = {f.stem: read_text(f) for f in sorted((where / "scenarios").glob("*.toml"))}
     facts["provenance"] = read_json(where / "provenance.json")
     facts["manifest"] = manifest
-    return Panel(laws, trials, _series(read_table(where / "series.parquet")), facts)
+    return Panel(controllers, trials, _series(read_table(where / "series.parquet")), facts)
 
 
 def _series(table: Any) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from elephan.experiment.path.settings import IN_LINUX, Line, Tuning, overflows, 
 from elephan.experiment.path.simulate import Ask, Case, Result, simulate_all, tcp_options
 from elephan.experiment.path.verdict import STALL
 from elephan.scenario import core
-from elephan.scenario.congestion import Law
+from elephan.scenario.congestion import Controller
 
 SCREENED_PACKETS = 150_000  # of data in a run that only chooses among candidates
 NEAR = 1.02  # times as long counts as equal
@@ -88,7 +88,12 @@ def advise(
     whose seeds and repetitions are taken."""
     base = _linux(question)
     stalled = any(row.limit == STALL for row in rows)
-    trials = [trial for law in _laws(base) for streams in base.streams for trial in _trials(base, law, streams, stalled)]
+    trials = [
+        trial
+        for controller in _controllers(base)
+        for streams in base.streams
+        for trial in _trials(base, controller, streams, stalled)
+    ]
     times = _screened(base, trials, chosen[0].seed, workers, progress)
     if not times:
         return NOTHING
@@ -114,7 +119,7 @@ def _screened(base: Question, trials: Sequence[Tuning], seed: int, workers: int 
     asks = []
     for trial in trials:
         asked = trial.question(base)
-        plain = Ask(asked, _bounds(asked), Case(trial.law, trial.streams, seed))
+        plain = Ask(asked, _bounds(asked), Case(trial.controller, trial.streams, seed))
         asks += [plain] if base.loss else [plain, with_one_loss(plain, SCREENED_PACKETS)]
     found, _ = simulate_all(asks, whole=False, workers=workers, progress=progress, packets=SCREENED_PACKETS)
     each = len(asks) // len(trials)
@@ -128,9 +133,9 @@ def _screened(base: Question, trials: Sequence[Tuning], seed: int, workers: int 
 
 def _repeated(question: Question, chosen: Sequence[Case]) -> list[Ask]:
     """The one case of a question with the seeds of the cases that were asked about."""
-    (law,), (streams,) = question.laws, question.streams
+    (controller,), (streams,) = question.controllers, question.streams
     seeds = sorted({case.seed for case in chosen if (case.streams > 1) == (streams > 1)})
-    return [Ask(question, _bounds(question), Case(law, streams, seed)) for seed in seeds]
+    return [Ask(question, _bounds(question), Case(controller, streams, seed)) for seed in seeds]
 
 
 def _row(asks: Sequence[Ask], found: Sequence[Result | None]) -> Row | None:
@@ -150,13 +155,13 @@ def _as_it_is(question: Question, streams: int) -> Question:
     """Linux with its own congestion control, and with the sockets of the question, which are Linux's unless given."""
     own = _tcp(question)["congestion_control"]
     kind = own if isinstance(own, str) else str(own["kind"])
-    return replace(question, laws=(Law(kind, own),), streams=(streams,))
+    return replace(question, controllers=(Controller(kind, own),), streams=(streams,))
 
 
 def _why(best: Tuning, times: Mapping[Tuning, float]) -> str:
     """Why the congestion control is the one of the best trial."""
-    others = {one.law.label: time for one, time in times.items() if (one.streams, one.fq) == (best.streams, best.fq)}
-    as_fast = sorted(label for label, time in others.items() if label != best.law.label and time <= NEAR * times[best])
+    others = {one.controller.label: time for one, time in times.items() if (one.streams, one.fq) == (best.streams, best.fq)}
+    as_fast = sorted(label for label, time in others.items() if label != best.controller.label and time <= NEAR * times[best])
     if as_fast:
         return f"{' and '.join(as_fast)} as fast within 2 %"
     return "the shortest time of those tried, one packet lost or not" if len(others) > 1 else "the one that was asked about"
@@ -167,14 +172,14 @@ def _linux(question: Question) -> Question:
     return question if question.stack.startswith(LINUX) else replace(question, stack=LINUX)
 
 
-def _laws(question: Question) -> list[Law]:
+def _controllers(question: Question) -> list[Controller]:
     """The congestion controls that Linux has; all of them where it has none."""
-    return [law for law in question.laws if law.kind in IN_LINUX] or list(question.laws)
+    return [controller for controller in question.controllers if controller.kind in IN_LINUX] or list(question.controllers)
 
 
-def _trials(question: Question, law: Law, streams: int, stalled: bool) -> list[Tuning]:
+def _trials(question: Question, controller: Controller, streams: int, stalled: bool) -> list[Tuning]:
     """The settings to try for a congestion control with so many streams."""
-    plain = Tuning(law, streams, txqueuelen=queue_wanted(question, _bounds(question), stalled))
+    plain = Tuning(controller, streams, txqueuelen=queue_wanted(question, _bounds(question), stalled))
     own_network = any(not key.startswith(("tcp.", "record.")) and key != START for key in question.set)
     if own_network or question.pacing_bps or question.has_transmit or not overflows(question):
         return [plain]

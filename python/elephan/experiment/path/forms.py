@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from elephan.base.quantity import size_bytes
 from elephan.experiment.path.question import Question
-from elephan.scenario.congestion import Law
+from elephan.scenario.congestion import Controller
 from elephan.theory import closed as theory
 
 Array = npt.NDArray[np.float64]
@@ -103,29 +103,29 @@ def slow_start_growth(tcp: Mapping[str, Any]) -> float:
     return 1 + min(most, together) / together
 
 
-def responses_bps(law: Law, loss: Array, limits: Bounds) -> Array | None:
-    """Goodput of one stream at each probability of `loss` by the law's response function; None without a closed form."""
-    if not law.plain:
+def responses_bps(controller: Controller, loss: Array, limits: Bounds) -> Array | None:
+    """Goodput of one stream at each probability of `loss` by the controller's response function; None without a closed form."""
+    if not controller.plain:
         return None
     try:
         # BIC has a form for periodic loss only.
-        window = theory.response(law.kind, loss, limits.rtt_s, loss="periodic" if law.kind == "bic" else "random")
+        window = theory.response(controller.kind, loss, limits.rtt_s, loss="periodic" if controller.kind == "bic" else "random")
     except ValueError:
         return None
     # Halved at a loss and growing by `a` segments a round trip the mean window goes with sqrt(a / p).
-    counted = math.sqrt(limits.reno_step) if law.kind == "reno" else 1.0
+    counted = math.sqrt(limits.reno_step) if controller.kind == "reno" else 1.0
     return counted * window * limits.mss_bytes * 8 / limits.rtt_s
 
 
-def response_bps(law: Law, question: Question, limits: Bounds, streams: int) -> float:
+def response_bps(controller: Controller, question: Question, limits: Bounds, streams: int) -> float:
     """Goodput of all streams at the path's loss; NaN without loss or without a closed form."""
-    found = responses_bps(law, np.array([question.loss]), limits) if question.loss else None
+    found = responses_bps(controller, np.array([question.loss]), limits) if question.loss else None
     return math.nan if found is None else streams * float(found[0])
 
 
-def expected_bps(law: Law, question: Question, limits: Bounds, streams: int) -> float:
+def expected_bps(controller: Controller, question: Question, limits: Bounds, streams: int) -> float:
     """Goodput by the closed forms alone: the least of wire, disks, windows and response function."""
-    loss = response_bps(law, question, limits, streams)
+    loss = response_bps(controller, question, limits, streams)
     return min(limits.top_bps, limits.window_bps(streams), math.inf if math.isnan(loss) else loss)
 
 
@@ -246,9 +246,9 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
         about = "rate of a path at which this buffer loses part of a full window"
         forms.append(Form("forbidden_low", area[0], "bps", f"lowest {about}", "s^2 - f s + f M / RTT = 0"))
         forms.append(Form("forbidden_high", area[1], "bps", f"highest {about}", "s^2 - f s + f M / RTT = 0"))
-    for law in question.laws:
-        goodput = response_bps(law, question, limits, 1)
+    for controller in question.controllers:
+        goodput = response_bps(controller, question, limits, 1)
         if not math.isnan(goodput):
-            about = f"{law.label} at this loss, one stream, if nothing else limits"
-            forms.append(Form(f"response_{law.label}", goodput, "bps", about, "response function"))
+            about = f"{controller.label} at this loss, one stream, if nothing else limits"
+            forms.append(Form(f"response_{controller.label}", goodput, "bps", about, "response function"))
     return forms

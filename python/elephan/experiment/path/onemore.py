@@ -24,7 +24,7 @@ from elephan.experiment.path.question import Question
 from elephan.experiment.path.rest import WINDOW_FULL
 from elephan.experiment.path.row import Row, row_of
 from elephan.experiment.path.simulate import PACKETS_MAX, Ask, Result
-from elephan.scenario.congestion import Law
+from elephan.scenario.congestion import Controller
 
 USED_TO_IT = 3  # packets lost in the part that was simulated: a row with so many shows what losses cost
 CUBIC_BETA, CUBIC_C = 0.7, 0.4  # RFC 9438 section 5
@@ -51,23 +51,23 @@ def longest(asks: Sequence[Ask], found: Sequence[Result | None]) -> float:
     return row_of(asks[0].question, asks[0].limits, through).claimed_s if through else math.nan
 
 
-def at_full_windows(limits: Bounds, law: Law, row: Row) -> float:
+def at_full_windows(limits: Bounds, controller: Controller, row: Row) -> float:
     """Returns the longest time of a row, in s, with one packet more lost, where the windows of the sockets are the limit and the
     congestion control has a closed form; NaN elsewhere."""
     if row.method != WINDOW_FULL or limits.window_bps(row.streams) >= limits.wire_bps:
         return math.nan
-    return row.time_s.high + window_cost(limits, law) / row.streams
+    return row.time_s.high + window_cost(limits, controller) / row.streams
 
 
-def window_cost(limits: Bounds, law: Law) -> float:
+def window_cost(limits: Bounds, controller: Controller) -> float:
     """Returns the seconds at full rate that a loss costs a stream whose socket's window is the limit; NaN without a closed form."""
-    if not law.plain:
+    if not controller.plain:
         return math.nan
     window = limits.window_bytes / limits.mss_bytes
     reno = window / (8 * limits.reno_step)
-    if law.kind == "reno":
+    if controller.kind == "reno":
         return (reno + 1) * limits.rtt_s
-    if law.kind == "cubic":
+    if controller.kind == "cubic":
         cut = 1 - CUBIC_BETA
         back_s = math.cbrt(window * cut / CUBIC_C)
         friendly = window * cut**2 / (2 * 3 * cut / (1 + CUBIC_BETA))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elephan import _renamed
 from elephan.base.drawn import Drawn, pages, write_report
 from elephan.base.errors import InputError, shown
 from elephan.base.progress import status
@@ -41,7 +42,7 @@ CHECKED_PACKETS = 8e6  # ... if a transfer has no more packets
 
 
 class Answer(Drawn):
-    """The answer about a path. `rows`: a `Row` for each law and number of streams; `forms`: what needs no simulation."""
+    """The answer about a path. `rows`: a `Row` for each controller and number of streams; `forms`: what needs no simulation."""
 
     kind = "path"
 
@@ -57,7 +58,7 @@ class Answer(Drawn):
     ) -> None:
         self.question, self.limits, self.trials = question, limits, trials or Trials([])
         self.rows, self.advice = list(rows), advice
-        self.curves = list(curves)  # law, streams, seed, time_s, delivered_bytes, simulated
+        self.curves = list(curves)  # controller, streams, seed, time_s, delivered_bytes, simulated
         self.facts = dict(facts)
         self.drawn: dict[str, Any] = {}  # figures that the report finds drawn, by name
 
@@ -94,17 +95,18 @@ class Answer(Drawn):
     def failures(self) -> list[str]:
         return list(self.facts.get("failures", []))
 
-    def row(self, law: str, streams: int) -> Row:
-        """The row of a law with so many streams."""
+    @_renamed.keywords(law="controller")
+    def row(self, controller: str, streams: int) -> Row:
+        """The row of a controller with so many streams."""
         for one in self.rows:
-            if (one.law, one.streams) == (law, streams):
+            if (one.controller, one.streams) == (controller, streams):
                 return one
-        there = ", ".join(f"{one.law} with {one.streams}" for one in self.rows)
-        raise InputError(f"no result for {law} with {streams} streams; there are {there}")
+        there = ", ".join(f"{one.controller} with {one.streams}" for one in self.rows)
+        raise InputError(f"no result for {controller} with {streams} streams; there are {there}")
 
     @property
     def curves_table(self) -> pa.Table:
-        """What had been delivered when: law, streams, seed, time_s, delivered_bytes, simulated (or carried on)."""
+        """What had been delivered when: controller, streams, seed, time_s, delivered_bytes, simulated (or carried on)."""
         import pyarrow as pa
 
         parts = []
@@ -119,7 +121,7 @@ class Answer(Drawn):
             "question": self.question.as_dict(),
             "closed_forms": [form.as_dict() for form in self.forms],
             "results": [row.as_dict() for row in self.rows],
-            "best": {"law": self.best.law, "streams": self.best.streams, "rough": self.best.is_rough},
+            "best": {"controller": self.best.controller, "streams": self.best.streams, "rough": self.best.is_rough},
             "advice": self.advice.as_dict(),
             "settings": [line.as_dict() for line in self.settings],
             "failures": self.failures,
@@ -207,7 +209,7 @@ def path(
         mtu=mtu,
         streams=streams,
         size=size,
-        laws=congestion_control,
+        controllers=congestion_control,
         stack=stack,
         window=window,
         host_rate=host_rate,
@@ -265,9 +267,9 @@ def _compared(
     """Goes on until the best row is one that may be called so: no rough estimate that could have been simulated whole, and none of
     which nobody knows what a loss would cost. Also the longest times of rows with one packet more lost, in s."""
     once: dict[tuple[str, int], float] = {}
-    for _ in range(CHECKED_MAX + len(question.laws) * len(question.streams)):
+    for _ in range(CHECKED_MAX + len(question.controllers) * len(question.streams)):
         answer = _answer(question, limits, results, broken, once, 0, NOTHING)
-        best, asked = answer.best, [row for row in answer.near if (row.law, row.streams) not in once]
+        best, asked = answer.best, [row for row in answer.near if (row.controller, row.streams) not in once]
         if len(answer.rows) > 1 and best.is_rough and question.size_bytes <= CHECKED_PACKETS * limits.mss_bytes:
             found, more = simulate(question, limits, _cases(results, best), whole=True, **work)
             whole_ones = {one.case: one for one in found}
@@ -291,19 +293,19 @@ def _ask_one_loss(
 ) -> None:
     """Adds to `once` what one packet more would cost these rows: by a closed form where there is one, else simulated."""
     for row in asked:
-        once[row.law, row.streams] = at_full_windows(limits, _cases(results, row)[0].law, row)
-    asked = [row for row in asked if math.isnan(once[row.law, row.streams])]
+        once[row.controller, row.streams] = at_full_windows(limits, _cases(results, row)[0].controller, row)
+    asked = [row for row in asked if math.isnan(once[row.controller, row.streams])]
     if not asked:
         return
     asks = [with_one_loss(Ask(question, limits, case)) for row in asked for case in _cases(results, row)]
     found, _ = simulate_all(asks, **work)
     for row in asked:
-        mine = [i for i, ask in enumerate(asks) if (ask.case.law.label, ask.case.streams) == (row.law, row.streams)]
-        once[row.law, row.streams] = longest([asks[i] for i in mine], [found[i] for i in mine])
+        mine = [i for i, ask in enumerate(asks) if (ask.case.controller.label, ask.case.streams) == (row.controller, row.streams)]
+        once[row.controller, row.streams] = longest([asks[i] for i in mine], [found[i] for i in mine])
 
 
 def _cases(results: Sequence[Result], row: Row) -> list[Case]:
-    return [one.case for one in results if (one.case.law.label, one.case.streams) == (row.law, row.streams)]
+    return [one.case for one in results if (one.case.controller.label, one.case.streams) == (row.controller, row.streams)]
 
 
 def _answer(
@@ -315,10 +317,12 @@ def _answer(
     seed: int,
     advice: Advice,
 ) -> Answer:
-    rows = [replace(row, one_loss_s=once.get((row.law, row.streams), math.nan)) for row in rows_of(question, limits, results)]
+    rows = [
+        replace(row, one_loss_s=once.get((row.controller, row.streams), math.nan)) for row in rows_of(question, limits, results)
+    ]
     curves = [
         {
-            "law": one.case.law.label,
+            "controller": one.case.controller.label,
             "streams": one.case.streams,
             "seed": one.case.seed,
             "time_s": one.curve_s,
@@ -336,13 +340,13 @@ def _answer(
 def load_answer(where: Path) -> Answer:
     """An answer from its folder."""
     place, manifest = folder.open_result(where)
-    found = json.loads(read_text(place / "path.json"))
+    found = _renamed.current(json.loads(read_text(place / "path.json")))
     question, scenario = from_dict(found["question"]), read_text(place / "scenario.toml")
     table = read_table(place / "curves.parquet")
     groups: dict[tuple[str, int, int], dict[str, Any]] = {}
-    for row in table.to_pylist():
-        key = (row["law"], row["streams"], row["seed"])
-        one = groups.setdefault(key, {"law": key[0], "streams": key[1], "seed": key[2], **{name: [] for name in _ARRAYS}})
+    for row in _renamed.current(table.to_pylist()):
+        key = (row["controller"], row["streams"], row["seed"])
+        one = groups.setdefault(key, {"controller": key[0], "streams": key[1], "seed": key[2], **{name: [] for name in _ARRAYS}})
         for name in _ARRAYS:
             one[name].append(row[name])
     facts = {

@@ -1,4 +1,4 @@
-"""What is asked: a path, a transfer, the laws and numbers of streams to try."""
+"""What is asked: a path, a transfer, the controllers and numbers of streams to try."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from elephan import _renamed
 from elephan.base.errors import InputError, brief, nearest
 from elephan.base.quantity import bits_per_second, seconds, show, size_bytes
 from elephan.experiment.compare.network import positive, rate_text, read_buffer, span_text
 from elephan.scenario import congestion, core
-from elephan.scenario.congestion import Law, read_laws
+from elephan.scenario.congestion import Controller, read_controllers
 from elephan.scenario.source import Source
 from elephan.scenario.trust import NOBODY, Trust, trust
 from elephan.theory import closed as theory
 
-USUAL_LAWS = ("reno", "cubic", "bbr")  # what hosts run unless told otherwise; those that the core has
+USUAL_CONTROLLERS = ("reno", "cubic", "bbr")  # what hosts run unless told otherwise; those that the core has
 STREAMS = (1, 4)
 SIZE = "10 GB"
 START = "traffic.transfer.start"
@@ -41,6 +42,7 @@ RTT_MAX_S = 3600.0
 _ETHERNET_BPS = (1e7, 1e8, 1e9, 1e10, 2.5e10, 4e10, 1e11, 2e11, 4e11, 8e11)
 
 
+@_renamed.attributes(laws="controllers")
 @dataclass(frozen=True)
 class Question:
     """A path and a transfer, in base units."""
@@ -53,7 +55,7 @@ class Question:
     host_rate_bps: float
     size_bytes: float
     streams: tuple[int, ...]
-    laws: tuple[Law, ...]
+    controllers: tuple[Controller, ...]
     stack: str
     window_bytes: int | None  # None: the stack's
     assumed: tuple[str, ...] = ()  # what was not given
@@ -187,7 +189,7 @@ events   = false
             "host_rate_bps": self.host_rate_bps,
             "size_bytes": self.size_bytes,
             "streams": list(self.streams),
-            "laws": [{"label": law.label, "congestion_control": law.value} for law in self.laws],
+            "controllers": [{"label": controller.label, "congestion_control": controller.value} for controller in self.controllers],
             "stack": self.stack,
             "window_bytes": self.window_bytes,
             "window_grows": self.window_grows,
@@ -204,8 +206,8 @@ events   = false
 
 def from_dict(found: Mapping[str, Any]) -> Question:
     """A question as `as_dict` wrote it."""
-    laws = tuple(Law(one["label"], one["congestion_control"]) for one in found["laws"])
-    return Question(**{**found, "laws": laws, "streams": tuple(found["streams"]), "assumed": tuple(found["assumed"])})
+    controllers = tuple(Controller(one["label"], one["congestion_control"]) for one in found["controllers"])
+    return Question(**{**found, "controllers": controllers, "streams": tuple(found["streams"]), "assumed": tuple(found["assumed"])})
 
 
 def _streams(given: str | int | Sequence[int] | None) -> tuple[int, ...]:
@@ -310,7 +312,7 @@ def read_question(
     mtu: int | str = 1500,
     streams: str | int | Sequence[int] | None = None,
     size: float | str = SIZE,
-    laws: str | Sequence[Any] | None = None,
+    controllers: str | Sequence[Any] | None = None,
     stack: str | None = None,
     window: float | str | None = None,
     host_rate: float | str | None = None,
@@ -339,11 +341,11 @@ def read_question(
         raise InputError("txqueuelen: 0 with a ring of 0: no packet could wait while another is sent")
     pace = _rate("pacing", pacing)
     transmit = not (queue is None and slots is None and pace is None)
-    usual = [name for name in USUAL_LAWS if name in congestion.names()]
+    usual = [name for name in USUAL_CONTROLLERS if name in congestion.names()]
     mtu_bytes, numbers, own = _mtu(mtu), _streams(streams), core.as_overrides(set)
     memory, memory_is = _buffer(buffer, rate_bps, rtt_s, mtu_bytes)
     spread = show(min(SPREAD_S, rtt_s), "s")
-    chosen = read_laws(usual if laws is None else laws, python_from)
+    chosen = read_controllers(usual if controllers is None else controllers, python_from)
     assumed = [
         *([stack_is] if stack_is else []),
         *([memory_is] if memory_is else []),
@@ -351,7 +353,7 @@ def read_question(
         *([f"txqueuelen: {TXQUEUELEN}, as Linux"] if transmit and queue is None else []),
         *([f"the ring of the driver: {RING}"] if transmit and slots is None else []),
         *([f"several streams start within {spread}"] if max(numbers) > 1 and START not in own else []),
-        *([] if laws is not None else [f"the congestion controls: {', '.join(usual)}"]),
+        *([] if controllers is not None else [f"the congestion controls: {', '.join(usual)}"]),
     ]
     return Question(
         rate_bps=rate_bps,
@@ -362,7 +364,7 @@ def read_question(
         host_rate_bps=_faster(rate_bps) if host_rate is None else positive("host-rate", host_rate, bits_per_second),
         size_bytes=positive("size", size, size_bytes),
         streams=numbers,
-        laws=tuple(chosen),
+        controllers=tuple(chosen),
         stack=stack,
         window_bytes=_window(window, mtu_bytes),
         assumed=tuple(assumed),
@@ -372,5 +374,5 @@ def read_question(
         disk_read_bps=_rate("disk-read", disk_read),
         disk_write_bps=_rate("disk-write", disk_write),
         set=own,
-        agreed=trust(python_from, own, [law.value for law in chosen]),
+        agreed=trust(python_from, own, [controller.value for controller in chosen]),
     )

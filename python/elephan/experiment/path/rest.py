@@ -15,7 +15,7 @@ from elephan.experiment.path.forms import Bounds, expected_bps, queue_bytes, slo
 from elephan.experiment.path.late import Left, Rates, late_rates, left_of, unseen_rates
 from elephan.experiment.path.question import START, Question
 from elephan.experiment.path.trace import Array, Trace
-from elephan.scenario.congestion import Law
+from elephan.scenario.congestion import Controller
 from elephan.step import rounds
 
 ROUNDS_MAX = 200_000  # of all streams together, in the first draw ...
@@ -28,14 +28,14 @@ ROUGH_ERROR = 0.4  # ... and where they leave something out
 CALM_RTTS = 6  # without slow start and what it overflows, before a congestion control goes on by itself
 PARTS = 400  # that the rest is cut into: points of its curve
 SETTLED_RTTS = 15  # beyond slow start, from which on its second half counts as steady
-BY_ROUNDS, SECOND_HALF = "its law by rounds", "as in its second half"
+BY_ROUNDS, SECOND_HALF = "its congestion control by rounds", "as in its second half"
 LOSING_HALF, MANY_LOSSES = f"{SECOND_HALF}, with losses", f"{SECOND_HALF}, of many losses"
 WINDOW_FULL = f"{SECOND_HALF}, with full windows of the sockets"
 FORMS_ALONE = "closed forms alone, too large to simulate beyond its start"
 ROUGH_ROUNDS = f"{BY_ROUNDS}, which leaves something out"
 WAITING_MAX = 0.02  # of the time in timeouts, that rounds may leave out
 MANY, SOME = 150, 30  # cuts that make a second half a better sample than rounds, and one at all
-RATE_READERS = ("westwood",)  # laws whose cut goes by a rate that they measure, which loss makes uneven
+RATE_READERS = ("westwood",)  # controllers whose cut goes by a rate that they measure, which loss makes uneven
 BURST = 10  # packets of queue that bursts alone may fill
 _NONE: Array = np.empty(0)
 
@@ -54,26 +54,26 @@ class Rest:
     lost: int = 0
 
 
-def rest(question: Question, limits: Bounds, law: Law, streams: int, seed: int, found: Trace) -> Rest:
+def rest(question: Question, limits: Bounds, controller: Controller, streams: int, seed: int, found: Trace) -> Rest:
     """What follows the simulation until `question.size_bytes` have arrived. The last of them may wait behind a hole, as long as any
     did in the second half."""
-    after = _rest(question, limits, law, streams, seed, found)
+    after = _rest(question, limits, controller, streams, seed, found)
     return replace(after, high_s=after.high_s + found.longest_wait_s)
 
 
-def _rest(question: Question, limits: Bounds, law: Law, streams: int, seed: int, found: Trace) -> Rest:
+def _rest(question: Question, limits: Bounds, controller: Controller, streams: int, seed: int, found: Trace) -> Rest:
     left = left_of(question.size_bytes, limits.mss_bytes, found)
-    if goes_by_rounds(question, limits, law):
+    if goes_by_rounds(question, limits, controller):
         waits = found.late_waiting > WAITING_MAX
         if found.late_cuts >= (SOME if waits else MANY):
             return _at(late_rates(limits, found, left, cyclic=False), left, MANY_LOSSES)
         if found.exceeds_since(found.end_s / 2, limits.window_bytes) and not found.late_drops and not question.loss:
             return _at(late_rates(limits, found, left, cyclic=False), left, WINDOW_FULL)
-        ahead = _stepped(question, limits, law, streams, seed, found, left)
+        ahead = _stepped(question, limits, controller, streams, seed, found, left)
         if ahead is not None:
             return ahead
     if found.end_s < (slow_start_rtts(limits) + SETTLED_RTTS) * question.rtt_s:
-        return _at(unseen_rates(limits, found, expected_bps(law, question, limits, streams)), left, FORMS_ALONE)
+        return _at(unseen_rates(limits, found, expected_bps(controller, question, limits, streams)), left, FORMS_ALONE)
     rates = late_rates(limits, found, left, cyclic=True)
     return _at(rates, left, LOSING_HALF if found.late_drops else SECOND_HALF)
 
@@ -92,13 +92,15 @@ def _at(rates: Rates, left: Left, method: str) -> Rest:
     return Rest(left.mean * 8 / rates.mean, method, left.low * 8 / rates.high, left.high * 8 / rates.low)
 
 
-def _stepped(question: Question, limits: Bounds, law: Law, streams: int, seed: int, found: Trace, left: Left) -> Rest | None:
+def _stepped(
+    question: Question, limits: Bounds, controller: Controller, streams: int, seed: int, found: Trace, left: Left
+) -> Rest | None:
     """The rest by rounds: the median of several draws, and a range that holds all of them and the error of rounds. None where the
     congestion control is not for rounds."""
     random = streams > 1 or question.loss > 0
     drawn = []
     for number in range(DRAWS if random else 1):
-        after = by_rounds(question, limits, law, streams, seed + number * DRAW_STEP)
+        after = by_rounds(question, limits, controller, streams, seed + number * DRAW_STEP)
         for stream, shown in enumerate(found.streams):
             after.follow(stream, **shown)
         ahead = carried(after, left.mean, streams, ROUNDS_MAX if number == 0 else ROUNDS_DRAWN_MAX)
@@ -108,7 +110,7 @@ def _stepped(question: Question, limits: Bounds, law: Law, streams: int, seed: i
     drawn.sort(key=lambda one: one.seconds)
     chosen = drawn[len(drawn) // 2]
     late = starts_late(question, limits, found)
-    rough = late or found.late_waiting > WAITING_MAX or _leaves_out(question, limits, law, streams, chosen)
+    rough = late or found.late_waiting > WAITING_MAX or _leaves_out(question, limits, controller, streams, chosen)
     calm = not any(one.overflows or one.lost for one in drawn)
     error = ROUGH_ERROR if rough else CALM_ERROR if calm else ROUNDS_ERROR
     low, high = drawn[0].seconds / (1 + error), drawn[-1].seconds * (1 + error)
@@ -126,27 +128,27 @@ def _stepped(question: Question, limits: Bounds, law: Law, streams: int, seed: i
     )
 
 
-def _leaves_out(question: Question, limits: Bounds, law: Law, streams: int, ahead: Rest) -> bool:
+def _leaves_out(question: Question, limits: Bounds, controller: Controller, streams: int, ahead: Rest) -> bool:
     """Whether overflows cost more than rounds know: where repairs are slow, for all but Reno, which loses a segment; where the
     data behind a hole fill the windows of the sockets, so that what follows the repair is a burst; where any burst is too long."""
     queue = queue_bytes(question) * limits.wire_bps / question.narrow_bps
     stopped = streams * limits.window_bytes < 2 * (limits.bdp_bytes + queue)
-    slow = law.kind != "reno" and not limits.repairs_at_once
-    if question.loss and law.kind in RATE_READERS:
+    slow = controller.kind != "reno" and not limits.repairs_at_once
+    if question.loss and controller.kind in RATE_READERS:
         return True
     return ahead.overflows > 0 and (stopped or slow or queue < BURST * limits.mss_bytes)
 
 
-def goes_by_rounds(question: Question, limits: Bounds, law: Law) -> bool:
-    """Whether a law on this path can be stepped by round trips: what is set by hand may be another queue, link or host."""
+def goes_by_rounds(question: Question, limits: Bounds, controller: Controller) -> bool:
+    """Whether a controller on this path can be stepped by round trips: what is set by hand may be another queue, link or host."""
     known = all(key == START or (key.startswith(("tcp.", "record.")) and key != "tcp.mss") for key in question.set)
-    return known and bool(by_rounds(question, limits, law, 1, 1).suits)
+    return known and bool(by_rounds(question, limits, controller, 1, 1).suits)
 
 
-def by_rounds(question: Question, limits: Bounds, law: Law, streams: int, seed: int) -> Any:
-    """The path and the streams of a law on it, to be stepped by round trips (`elephan.step.rounds`)."""
+def by_rounds(question: Question, limits: Bounds, controller: Controller, streams: int, seed: int) -> Any:
+    """The path and the streams of a controller on it, to be stepped by round trips (`elephan.step.rounds`)."""
     return rounds.new(
-        law.value,
+        controller.value,
         streams,
         rate=limits.wire_bps,
         rtt=question.rtt_s,

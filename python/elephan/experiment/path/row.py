@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from elephan import _renamed
 from elephan.base import stats
 from elephan.experiment.path.forms import Bounds, expected_bps
 from elephan.experiment.path.question import Question
@@ -16,11 +17,12 @@ from elephan.experiment.path.verdict import what_limits
 ROUGH = 1.25  # times its shortest the longest time of a range is from which on a row is only an estimate
 
 
+@_renamed.attributes(law="controller")
 @dataclass(frozen=True)
 class Row:
     """A congestion control with a number of streams: how long, how fast, what limits, how it is known."""
 
-    law: str
+    controller: str
     streams: int
     time_s: stats.Interval  # of an estimate the range that the whole simulation lies in, else the 95 % interval
     goodput_bps: stats.Interval
@@ -36,7 +38,7 @@ class Row:
     @property
     def name(self) -> str:
         """The congestion control and the streams in words."""
-        return f"{self.law} with {self.streams} stream{'' if self.streams == 1 else 's'}"
+        return f"{self.controller} with {self.streams} stream{'' if self.streams == 1 else 's'}"
 
     @property
     def is_estimate(self) -> bool:
@@ -60,7 +62,7 @@ class Row:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "law": self.law,
+            "controller": self.controller,
             "streams": self.streams,
             "time_s": self.time_s.as_dict(),
             "goodput_bps": self.goodput_bps.as_dict(),
@@ -79,7 +81,7 @@ class Row:
 
 def row_from(found: Mapping[str, Any]) -> Row:
     """A row as `as_dict` wrote it."""
-    named = {key: found[key] for key in ("law", "streams", "limit", "simulated_share", "method", "drops", "lost", "stalls")}
+    named = {key: found[key] for key in ("controller", "streams", "limit", "simulated_share", "method", "drops", "lost", "stalls")}
     times, goodput = _interval(found["time_s"]), _interval(found["goodput_bps"])
     once = math.nan if found["one_loss_s"] is None else float(found["one_loss_s"])
     return Row(**named, time_s=times, goodput_bps=goodput, expected_bps=found["closed_form_goodput_bps"], one_loss_s=once)
@@ -94,7 +96,7 @@ def rows_of(question: Question, limits: Bounds, results: Sequence[Result]) -> li
     """A row for each congestion control and number of streams."""
     groups: dict[tuple[str, int], list[Result]] = {}
     for one in results:
-        groups.setdefault((one.case.law.label, one.case.streams), []).append(one)
+        groups.setdefault((one.case.controller.label, one.case.streams), []).append(one)
     return [row_of(question, limits, members) for members in groups.values()]
 
 
@@ -107,14 +109,14 @@ def row_of(question: Question, limits: Bounds, members: Sequence[Result]) -> Row
     counts = {name: sum(one.values[name] for one in members) / len(members) for name in ("drops", "lost", "stalls")}
     mean, high, low = (question.size_bytes * 8 / seconds for seconds in (times.mean, times.low, times.high))
     return Row(
-        law=case.law.label,
+        controller=case.controller.label,
         streams=case.streams,
         time_s=times,
         goodput_bps=replace(times, mean=mean, low=low, high=high),  # of the mean time: a mean of goodputs is another transfer's
         limit=max(dict.fromkeys(verdicts), key=verdicts.count),
         simulated_share=sum(one.simulated_s / one.time_s for one in members) / len(members),
         method="; ".join(dict.fromkeys(one.method for one in members if one.method)),
-        expected_bps=expected_bps(case.law, question, limits, case.streams),
+        expected_bps=expected_bps(case.controller, question, limits, case.streams),
         **counts,
     )
 

@@ -15,7 +15,7 @@ from elephan.base.errors import InputError, OutputError
 from elephan.base.quantity import show
 from elephan.experiment.path.forms import Bounds, host_queue
 from elephan.experiment.path.question import FQ_LIMIT, RING, TXQUEUELEN, Question
-from elephan.scenario.congestion import Law
+from elephan.scenario.congestion import Controller
 from elephan.scenario.source import read_text
 from elephan.theory import closed as theory
 
@@ -70,7 +70,7 @@ def streams_needed(question: Question, streams: int) -> int:
 class Tuning:
     """What is set in the hosts for a number of streams of a congestion control."""
 
-    law: Law
+    controller: Controller
     streams: int
     window: bool = True  # socket buffers that hold a window
     fq: bool = False  # pacing by `fq maxrate`
@@ -81,7 +81,7 @@ class Tuning:
         window = min(socket_memory(question, self.streams) // OVERHEAD, WINDOW_MAX)
         return replace(
             question,
-            laws=(self.law,),
+            controllers=(self.controller,),
             streams=(self.streams,),
             window_bytes=window if self.window else question.window_bytes,
             window_grows=self.window,
@@ -92,8 +92,8 @@ class Tuning:
     def lines(self, question: Question, limits: Bounds, why: str) -> list[Line]:
         """Lines for both hosts. `why` the congestion control is this one."""
         lines = _buffers(question, self.streams) if self.window else []
-        if self.law.kind in IN_LINUX:
-            lines.append(Line(f"net.ipv4.tcp_congestion_control = {self.law.kind}", why))
+        if self.controller.kind in IN_LINUX:
+            lines.append(Line(f"net.ipv4.tcp_congestion_control = {self.controller.kind}", why))
         if question.mtu_bytes != 1500:
             lines.append(Line(f"ip link set dev eth0 mtu {question.mtu_bytes}", "on both hosts; the whole path must carry it"))
         if self.fq:

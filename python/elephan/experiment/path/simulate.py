@@ -20,7 +20,7 @@ from elephan.experiment.path.trace import Trace, trace
 from elephan.experiment.path.verdict import Evidence
 from elephan.experiment.pool import Job, run_jobs
 from elephan.experiment.trials import Variant
-from elephan.scenario.congestion import Law
+from elephan.scenario.congestion import Controller
 
 Array = npt.NDArray[np.float64]
 PACKETS_MAX = 1_000_000  # of data in one run
@@ -42,16 +42,16 @@ VALUES = ("time_s", "low_s", "high_s", "simulated_s", "drops", "lost", "stalls")
 
 @dataclass(frozen=True)
 class Case:
-    """A law with a number of streams, and a seed."""
+    """A controller with a number of streams, and a seed."""
 
-    law: Law
+    controller: Controller
     streams: int
     seed: int
 
     @property
     def variant(self) -> Variant:
-        parameters = {"congestion_control": self.law.label, "streams": self.streams}
-        return Variant(f"{self.law.label}, {self.streams} streams", parameters)
+        parameters = {"congestion_control": self.controller.label, "streams": self.streams}
+        return Variant(f"{self.controller.label}, {self.streams} streams", parameters)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _job(question: Question, case: Case, length: float) -> Job:
         "duration": span_text(length),
         "record.every": span_text(every),
         "traffic.transfer.connections": 1 if question.fq_bps else case.streams,  # with `fq` each stream has its host
-        "traffic.transfer.congestion_control": case.law.value,
+        "traffic.transfer.congestion_control": case.controller.value,
     }
     if case.streams > 1 and START not in question.set:
         overrides[START] = {"uniform": ["0 s", span_text(question.spread_s)]}
@@ -94,13 +94,13 @@ def _job(question: Question, case: Case, length: float) -> Job:
 
 
 def cases(question: Question, repetitions: int | None, seed: int) -> list[Case]:
-    """Every law with every number of streams. Where nothing but what a law draws is random one run says it all."""
+    """Every controller with every number of streams. Where nothing but what a controller draws is random one run says it all."""
     found = []
-    for law in question.laws:
+    for controller in question.controllers:
         for streams in question.streams:
             random = streams > 1 or question.loss > 0
             count = (3 if random else 1) if repetitions is None else repetitions
-            found += [Case(law, streams, seed + i) for i in range(count)]
+            found += [Case(controller, streams, seed + i) for i in range(count)]
     return found
 
 
@@ -115,16 +115,16 @@ class Ask:
 
 def _length(ask: Ask, target: float) -> float:
     """Seconds to simulate at first."""
-    rate, start = expected_bps(ask.case.law, ask.question, ask.limits, ask.case.streams), slow_start_rtts(ask.limits)
+    rate, start = expected_bps(ask.case.controller, ask.question, ask.limits, ask.case.streams), slow_start_rtts(ask.limits)
     wanted, needed = ((start + 4) * ask.question.rtt_s + 1.15 * size * 8 / rate for size in (target, ask.question.size_bytes))
     return min(max(wanted, _settled(ask, target)), needed, LENGTH_MAX_S)
 
 
 def _settled(ask: Ask, target: float) -> float:
     """Seconds after which a start is forgotten, as far as they are simulated; 0 where rounds go on."""
-    if goes_by_rounds(ask.question, ask.limits, ask.case.law):
+    if goes_by_rounds(ask.question, ask.limits, ask.case.controller):
         return 0.0
-    rate = expected_bps(ask.case.law, ask.question, ask.limits, ask.case.streams)
+    rate = expected_bps(ask.case.controller, ask.question, ask.limits, ask.case.streams)
     settled = (slow_start_rtts(ask.limits) + SETTLING_RTTS) * ask.question.rtt_s
     return min(settled, SETTLING_TIMES * target * 8 / rate)
 
@@ -179,7 +179,9 @@ def simulate_all(
 def _longer(ask: Ask, found: Trace, target: float) -> float:
     """Seconds that a simulation should last instead, if it is too short to be carried on from; else 0."""
     question, done = ask.question, float(found.delivered_bytes[-1])
-    held = found.least_bps < HELD * expected_bps(ask.case.law, question, ask.limits, ask.case.streams)  # data wait for a hole
+    held = found.least_bps < HELD * expected_bps(
+        ask.case.controller, question, ask.limits, ask.case.streams
+    )  # data wait for a hole
     if (left := target - done) > 0:
         late = max(found.late_bps, ask.limits.wire_bps * 0.02)
         longer = (2 if held else 1.05) * found.end_s + 4 * question.rtt_s + 1.2 * left * 8 / late
@@ -210,7 +212,7 @@ def _result(question: Question, limits: Bounds, case: Case, found: Trace) -> Res
     time, after = found.until(question.size_bytes), Rest(0.0, "")
     low = high = time
     if math.isnan(time):
-        after = rest(question, limits, case.law, case.streams, case.seed, found)
+        after = rest(question, limits, case.controller, case.streams, case.seed, found)
         time, low, high = (found.end_s + seconds for seconds in (after.seconds, after.low_s, after.high_s))
     # Between two samples the first byte may seem to have arrived before it can: handshake, half a round trip, the data.
     least = 1.5 * question.rtt_s + question.size_bytes * 8 / limits.wire_bps

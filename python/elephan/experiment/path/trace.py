@@ -1,4 +1,4 @@
-"""What a run of a path showed: what has arrived when, and what the law of each stream lived through."""
+"""What a run of a path showed: what has arrived when, and what the controller of each stream lived through."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def trace(_job: Job, run: Run) -> Trace:
 
 
 def _shown(samples: pa.Table) -> tuple[dict[str, Array], ...]:
-    """What the law of each stream saw, sample by sample."""
+    """What the controller of each stream saw, sample by sample."""
     flow, time = column(samples, "flow"), column(samples, "time_ns") * 1e-9
     order = np.lexsort((time, flow))
     cwnd, ssthresh, delivered, signals, rtt = (

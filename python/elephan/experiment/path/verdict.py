@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from elephan.experiment.path.forms import Bounds
 
 WIRE, RECEIVE_WINDOW, SEND_BUFFER = "wire", "receive window", "send buffer"
-SLOW_START, LOSS, BUFFER, LAW = "slow start", "loss", "buffer", "congestion control"
+SLOW_START, LOSS, BUFFER, CONTROL = "slow start", "loss", "buffer", "congestion control"
 NIC, PACING, READING, WRITING, STALL = "NIC", "pacing", "disk (reading)", "disk (writing)", "send queue"
 MEANINGS: Mapping[str, str] = {
     WIRE: "the wire is full for at least nine tenths of the time",
@@ -21,8 +21,8 @@ MEANINGS: Mapping[str, str] = {
     SEND_BUFFER: "the sender's socket buffer is smaller than what must be in flight",
     SLOW_START: "most of what is missing goes missing before slow start ends",
     LOSS: "packets lost on the path cut the window more often than full queues do",
-    BUFFER: "the queue at the bottleneck overflows, and the law takes long to come back",
-    LAW: "nothing is lost and no window is full: the law itself holds back",
+    BUFFER: "the queue at the bottleneck overflows, and the congestion control takes long to recover",
+    CONTROL: "nothing is lost and no window is full: the congestion control itself holds back",
 }
 FULL = 0.9  # of the wire that counts as full
 
@@ -59,4 +59,4 @@ def what_limits(evidence: Evidence, limits: Bounds, streams: int, goodput_bps: f
         return STALL
     if evidence.lost > evidence.overflows:
         return LOSS
-    return BUFFER if evidence.overflows else LAW
+    return BUFFER if evidence.overflows else CONTROL

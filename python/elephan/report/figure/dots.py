@@ -64,7 +64,7 @@ def mark(axes: Axes, intervals: Sequence[Interval], factor: float, paint: str, o
 
 
 def rows_of(axes: Axes, labels: Sequence[str], named: bool = True) -> None:
-    """Rows from the top, one for each law."""
+    """Rows from the top, one for each controller."""
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_yticks(range(len(labels)), short_names(labels) if named else [""] * len(labels))
     axes.tick_params(axis="y", labelcolor=INK)

@@ -1,4 +1,4 @@
-"""Figures of a comparison. Laws stand in rows or in small pictures of their own, so that twenty stay as readable as three."""
+"""Figures of a comparison. Controllers stand in rows or in small pictures of their own, so that twenty stay readable."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 USED = 0.9  # of the most that a flow or pair gets, below which a pair leaves room
-SCATTERED_MAX = 8  # with more laws than this, names beside points would cover each other
+SCATTERED_MAX = 8  # with more congestion controls than this, names beside points would cover each other
 _INTERVALS = "Points are means, lines their 95 % intervals over the repetitions."
 
 
@@ -45,7 +45,7 @@ def overview(panel: Panel) -> Drawing:
 
 
 def tradeoff(panel: Panel) -> Drawing:
-    """Goodput and queueing delay of two flows of a law (RFC 7928): one against the other, or with many laws in rows."""
+    """Goodput and queueing delay of two flows of a controller (RFC 7928): one against the other, with many controllers in rows."""
     return _scattered(panel) if len(panel.labels) <= SCATTERED_MAX else _listed(panel)
 
 
@@ -61,7 +61,7 @@ def _listed(panel: Panel) -> Drawing:
             ("loss at the bottleneck", "%", [("", all_of("loss"))]),
         ],
     )
-    caption = f"Two flows of the same law, with the same round trip. {_INTERVALS}"
+    caption = f"Two flows with the same congestion control, with the same round trip. {_INTERVALS}"
     return Drawing("tradeoff", "Goodput and queueing delay of two flows", caption, figure)
 
 
@@ -86,7 +86,7 @@ def _scattered(panel: Panel) -> Drawing:
     small_heading(axes, "goodput of both flows", y_label)
     axes.set_xlabel(f"mean queueing delay, {x_label}; further to the left and higher is better")
     _label_points(axes, [(label, delay.mean * x, total * y) for label, delay, total in points])
-    caption = "Two flows of the same law, with the same round trip. Lines are 95 % intervals of the delay."
+    caption = "Two flows with the same congestion control, with the same round trip. Lines are 95 % intervals of the delay."
     return Drawing("tradeoff", "Goodput against queueing delay", caption, figure)
 
 
@@ -128,8 +128,8 @@ def _label_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> Non
 def _heat(
     panel: Panel, value: Any, least: float, paint: Any, title: str, note: Callable[[str, str], str] = lambda _a, _b: ""
 ) -> Figure:
-    """A cell for each pair of laws: `value(a, b)` is an interval between `least` and 1, `paint(mean)` a colour and its strength,
-    `note(a, b)` a line on top.
+    """A cell for each pair of controllers: `value(a, b)` is an interval between `least` and 1, `paint(mean)` a colour and its
+    strength, `note(a, b)` a line on top.
     """
     from matplotlib.patches import Rectangle
 
@@ -191,10 +191,10 @@ def jain_map(panel: Panel) -> Drawing:
     def note(a: str, b: str) -> str:
         return f"{100 * idle[a, b]:.0f} % used" if (a, b) in idle else ""
 
-    figure = _heat(panel, panel.jain, STATISTICS["jain"].low, paint, "this law", note)
+    figure = _heat(panel, panel.jain, STATISTICS["jain"].low, paint, "this congestion control", note)
     caption = (
         "Two flows at one bottleneck with the same round trip. 1: both get the same; 0.5: one has everything. "
-        "The diagonal is a law beside itself. The stronger the colour, the less fair."
+        "The diagonal is a congestion control beside itself. The stronger the colour, the less fair."
     )
     if idle:
         caption += f" On top, where it is below {100 * USED:.0f} %: what both get together of the most that any flow or pair gets."
@@ -202,14 +202,14 @@ def jain_map(panel: Panel) -> Drawing:
 
 
 def share_map(panel: Panel) -> Drawing:
-    """The share of the law of the row beside the law of the column."""
+    """The share of the controller of the row beside that of the column."""
 
     def paint(mean: float) -> tuple[str, float]:
         return (BLUE if mean > 0.5 else VERMILLION), min(1.0, abs(mean - 0.5) * 2) * 0.75
 
-    figure = _heat(panel, panel.share, 0.0, paint, "share of this law")
+    figure = _heat(panel, panel.share, 0.0, paint, "share of this congestion control")
     caption = (
-        "What the law of the row gets of the goodput of both, beside the law of the column. "
+        "What the congestion control of the row gets of the goodput of both, beside that of the column. "
         "Blue: more than half; vermillion: less than half."
     )
     return Drawing("share", "Who gets how much of whom", caption, figure)
@@ -224,8 +224,8 @@ def friendliness(panel: Panel) -> Drawing:
     axes.axvline(1, color=MUTED, linewidth=0.9, dashes=(4, 3))
     axes.set_xlim(0, max(1.15, reach([intervals]) * 1.08))
     mark(axes, intervals, 1.0, BLUE)
-    small_heading(axes, "goodput of a Reno flow beside this law, over that beside another Reno flow")
-    caption = f"1: as friendly to Reno as Reno itself; below, the law takes from it. {_INTERVALS}"
+    small_heading(axes, "goodput of a Reno flow beside this congestion control, over that beside another Reno flow")
+    caption = f"1: as friendly to Reno as Reno itself; below, it takes from Reno. {_INTERVALS}"
     return Drawing("friendliness", "What a Reno flow keeps", caption, figure)
 
 
@@ -276,7 +276,7 @@ def convergence(panel: Panel) -> Drawing:
 
 
 def _grid(labels: Sequence[str], height: float, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A small picture for each law."""
+    """A small picture for each controller."""
     columns = len(labels) if len(labels) <= 3 else 4 if len(labels) > 8 else 2 if len(labels) == 4 else 3
     rows = -(-len(labels) // columns)
     figure, axes = new_figure(rows, columns, 0.5 + height * rows, sharex=True, sharey=True, **options)
@@ -295,7 +295,7 @@ def _series(panel: Panel, experiment: str, label: str) -> list[Mapping[str, Any]
 def _flows_over_time(
     panel: Panel, experiment: str, columns: Sequence[tuple[str, str]], height: float
 ) -> tuple[Figure, list[Axes], str]:
-    """Series of every repetition, faint, and their mean, in a small picture for each law."""
+    """Series of every repetition, faint, and their mean, in a small picture for each controller."""
     found = {label: _series(panel, experiment, label) for label in panel.labels}
     means = [
         np.mean([one["columns"][column] for one in _even(runs, column)], axis=0)

@@ -20,16 +20,16 @@ from elephan.theory import closed as theory
 if TYPE_CHECKING:
     from elephan.experiment.path.path import Answer
 
-_DASHES = ("-", "--", ":")  # for more laws than there are colours
+_DASHES = ("-", "--", ":")  # for more congestion controls than there are colours
 
 # The slowest takes so many times as long as the fastest: on a linear axis the fast ones lie on one line.
 LOG_FROM = 20
 
 
 def times(answer: Answer) -> Drawing:
-    """Time to transfer for each law and number of streams."""
+    """Time to transfer for each congestion control and number of streams."""
     rows = answer.rows
-    names = [f"{row.law}, {row.streams} stream{'s' if row.streams > 1 else ''}" for row in rows]
+    names = [f"{row.controller}, {row.streams} stream{'s' if row.streams > 1 else ''}" for row in rows]
     rough = [row.time_s if row.is_estimate else NOTHING for row in rows]
     sure = [NOTHING if row.is_estimate else row.time_s for row in rows]
     intervals = [one if one.n else other for one, other in zip(sure, rough, strict=True)]
@@ -72,7 +72,7 @@ def times(answer: Answer) -> Drawing:
 def progress(answer: Answer) -> Drawing:
     """What has arrived when, simulated and carried on, a small picture for each number of streams."""
     counts = list(answer.question.streams)
-    laws = [law.label for law in answer.question.laws]
+    controllers = [controller.label for controller in answer.question.controllers]
     columns = min(len(counts), 3)
     rows = -(-len(counts) // columns)
     figure, axes = new_figure(rows, columns, 0.6 + 2.0 * rows, sharey=True)
@@ -84,12 +84,12 @@ def progress(answer: Answer) -> Drawing:
     for axis, count in zip(axes, counts, strict=False):
         wire = np.array([0.0, top * 1.1 * 8 / answer.limits.wire_bps])
         axis.plot(wire, wire * answer.limits.wire_bps / 8 * factor, color=MUTED, linewidth=0.8, dashes=(4, 3))
-        for index, law in enumerate(laws):
-            one = next((c for c in answer.curves if (c["law"], c["streams"]) == (law, count)), None)
+        for index, controller in enumerate(controllers):
+            one = next((c for c in answer.curves if (c["controller"], c["streams"]) == (controller, count)), None)
             if one is not None:
                 style = _DASHES[index // len(SERIES) % len(_DASHES)]
                 delivered = np.asarray(one["delivered_bytes"], dtype=float)
-                axis.plot(one["time_s"], delivered * factor, color=color(index), linewidth=1.4, linestyle=style, label=law)
+                axis.plot(one["time_s"], delivered * factor, color=color(index), linewidth=1.4, linestyle=style, label=controller)
                 last = int(np.count_nonzero(one["simulated"])) - 1
                 if last + 1 < delivered.size:
                     axis.plot(one["time_s"][last], delivered[last] * factor, "o", color=color(index), markersize=4)
@@ -109,7 +109,7 @@ def progress(answer: Answer) -> Drawing:
 def responses(question: Question, limits: Bounds) -> Drawing | None:
     """Goodput of one stream against the loss of the path, by the response functions; None without any."""
     loss = np.geomspace(1e-10, 1e-2, 160)
-    found = {law.label: responses_bps(law, loss, limits) for law in question.laws}
+    found = {controller.label: responses_bps(controller, loss, limits) for controller in question.controllers}
     lines = {name: np.minimum(rates, limits.wire_bps) for name, rates in found.items() if rates is not None}
     if not lines:
         return None

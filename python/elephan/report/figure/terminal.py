@@ -46,7 +46,7 @@ def braille(x: Array, y: Array, width: int, top: float, rows: int = _ROWS) -> li
 
 
 def picture(run: Run, width: int) -> list[str]:
-    """Congestion window and queue (or what there is) over time; of RDMA goodput and the rate that its law allows."""
+    """Congestion window and queue (or what there is) over time; of RDMA goodput and the rate that its controller allows."""
     view = View(run)
     if not view.sampled and not run.port_samples.num_rows:
         return []

@@ -1,4 +1,4 @@
-"""The report of a comparison: the answer, the figures of merit of each law, then a section for each question."""
+"""The report of a comparison: the answer, the figures of merit of each congestion control, then a section for each question."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _extreme(
 
 
 def _span(panel: Panel, value: Callable[[str], Interval], unit: str, what: str) -> str:
-    """The lowest and the highest law of a quantity."""
+    """The lowest and the highest congestion control of a quantity."""
     low, high = _extreme(panel, value, False), _extreme(panel, value, True)
     if low is None or high is None:
         return ""
@@ -55,8 +55,10 @@ def _span(panel: Panel, value: Callable[[str], Interval], unit: str, what: str) 
 
 def answer(panel: Panel) -> list[str]:
     """What came out, in a few sentences with numbers."""
-    goodput = _span(panel, lambda law: panel.interval("alone", law, "goodput_bps"), "bps", "One flow alone gets")
-    delay = _span(panel, lambda law: panel.interval("alone", law, "queue_delay_mean_ns"), "ns", "the mean queueing delay is")
+    goodput = _span(panel, lambda controller: panel.interval("alone", controller, "goodput_bps"), "bps", "One flow alone gets")
+    delay = _span(
+        panel, lambda controller: panel.interval("alone", controller, "queue_delay_mean_ns"), "ns", "the mean queueing delay is"
+    )
     sentences = [f"{goodput}; {delay}."]
     others = [label for label in panel.labels if label != "reno"]
     if others:
@@ -66,7 +68,8 @@ def answer(panel: Panel) -> list[str]:
             least = _extreme(panel, panel.friendliness, False, taking or others)
             kept = f"A Reno flow keeps least beside {least[0]}, {interval_text(least[1], '1', 3)}" if least else ""
             if least and not taking:
-                kept = f"No law takes from a Reno flow for sure: beside {least[0]} it keeps {interval_text(least[1], '1', 3)}"
+                least_text = interval_text(least[1], "1", 3)
+                kept = f"No congestion control takes from a Reno flow for sure: beside {least[0]} it keeps {least_text}"
         sentences.append(f"{kept} of what it has beside another Reno flow.")
     pairs = [(panel.jain(a, b), a, b) for i, a in enumerate(panel.labels) for b in panel.labels[i:]]
     pairs = [pair for pair in pairs if not math.isnan(pair[0].mean)]
@@ -81,7 +84,12 @@ def answer(panel: Panel) -> list[str]:
             f"least fair: {worst[1]} beside {worst[2]}, {interval_text(worst[0], '1', 3)}."
         )
         sentences.append(_idle(panel, [(a, b) for _, a, b in pairs]))
-    far = _span(panel, lambda law: panel.interval("rtt", law, "long_over_short"), "1", "With four times the round trip a flow gets")
+    far = _span(
+        panel,
+        lambda controller: panel.interval("rtt", controller, "long_over_short"),
+        "1",
+        "With four times the round trip a flow gets",
+    )
     sentences.append(f"{far} of what the near one has.")
     sentences.append(_joined(panel))
     return [sentence for sentence in sentences if sentence.strip(" .")]
@@ -128,9 +136,9 @@ def _until_cell(found: tuple[Interval, int]) -> Cell:
 
 
 def merits(panel: Panel) -> Table:
-    """A row for each law: the figures that one looks at first."""
+    """A row for each congestion control: the figures that one looks at first."""
     heads = (
-        "law",
+        "congestion control",
         "goodput alone",
         "queueing delay",
         "its 99 %",
@@ -158,7 +166,8 @@ def merits(panel: Panel) -> Table:
         )
     note = (
         "Means with 95 % t intervals below. Goodput, delay and loss: one flow alone. Reno keeps: goodput of a Reno flow beside "
-        "this law over that beside another Reno flow. Far / near: goodput with four times the round trip over that without. "
+        "this congestion control over that beside another Reno flow. Far / near: goodput with four times the round trip over "
+        "that without. "
         "Joins after: delta-fair convergence, delta = 0.1."
     )
     return Table([Column(head, i > 0) for i, head in enumerate(heads)], rows, note)
@@ -166,7 +175,7 @@ def merits(panel: Panel) -> Table:
 
 def _changes(panel: Panel) -> Table:
     names = ("drop_queue_mean_ns", "drop_queue_peak_ns", "drop_loss", "drop_goodput_share")
-    heads = ("law", "mean delay", "longest delay", "loss", "of the low capacity", "until 80 % is used again")
+    heads = ("congestion control", "mean delay", "longest delay", "loss", "of the low capacity", "until 80 % is used again")
     rows = []
     for label in panel.labels:
         cells = [interval_cell(panel.interval("change", label, name), STATISTICS[name].unit, 3) for name in names]
@@ -196,8 +205,8 @@ def network_line(panel: Panel) -> str:
 
 def _sections(panel: Panel) -> list[Section]:
     look = (
-        "a law is good when it fills the wire with a short queue, shares with itself and with Reno, does not punish long round "
-        "trips and lets a new flow in soon. Few do all of it."
+        "a congestion control is good when it fills the wire with a short queue, shares with itself and with Reno, does not "
+        "punish long round trips and lets a new flow in soon. Few do all of it."
     )
     several = len(panel.labels) > 1
     pairs: list[Drawing] = [figures.jain_map(panel), figures.share_map(panel)] if several else [figures.jain_map(panel)]
@@ -217,8 +226,8 @@ def _sections(panel: Panel) -> list[Section]:
         sections.append(Section("The capacity changes", tables=[_changes(panel)], drawings=figures.change(panel)))
     intro = (
         f"A dumbbell: {network_line(panel)}; one percent of the capacity is other traffic at random times (UDP), so that "
-        "nothing stays in step. Repetition by repetition the seeds are the same for every law. The scenarios are in the "
-        "folder `scenarios` beside this report."
+        "nothing stays in step. Repetition by repetition the seeds are the same for every congestion control. The "
+        "scenarios are in the folder `scenarios` beside this report."
     )
     sections += [
         Section("Windows", drawings=[figures.windows(panel)]),
@@ -228,7 +237,7 @@ def _sections(panel: Panel) -> list[Section]:
 
 
 def _parameters(panel: Panel) -> list[Group]:
-    """Parameters of the experiment with one flow, whose law is the first; what the others change is in their scenarios."""
+    """Parameters of the experiment with one flow, with the first congestion control; the others are in their scenarios."""
     provenance = panel.facts["provenance"]
     return parameter_groups(provenance.get("pair", next(iter(provenance.values()), [])))
 
@@ -243,7 +252,7 @@ def shorter(panel: Panel) -> str:
 def panel_warnings(panel: Panel) -> list[str]:
     """What a reader of the answer must know before he uses it."""
     network = next(iter(panel.facts["scenarios"].values()), "")  # the routers of all experiments are alike
-    deaf = unheard([law.kind for law in panel.laws], network)
+    deaf = unheard([controller.kind for controller in panel.controllers], network)
     return [*of_failures(panel.failures), *([deaf] if deaf else [])]
 
 

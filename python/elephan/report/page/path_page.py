@@ -72,8 +72,8 @@ def answer_lines(answer: Answer) -> list[str]:
     wire = next(form for form in answer.forms if form.name == "time_wire")
     rate = show(best.goodput_bps.mean, "bps", 2 if best.is_rough else 3)
     lines = [
-        f"{show(answer.question.size_bytes, 'bytes')} take {time_text(best)} with {best.law} and {_streams(best.streams)}, {rate}; "
-        f"a wire that is always full would need {show(wire.value, 's')}."
+        f"{show(answer.question.size_bytes, 'bytes')} take {time_text(best)} with {best.controller} and {_streams(best.streams)}, "
+        f"{rate}; a wire that is always full would need {show(wire.value, 's')}."
     ]
     worst = max(rows, key=lambda row: row.time_s.mean)
     if worst.time_s.mean > NEAR * best.time_s.mean:
@@ -120,7 +120,7 @@ def results_table(rows: Sequence[Row]) -> Table:
     """A row for each congestion control and number of streams."""
     lines = [
         [
-            Cell(row.law),
+            Cell(row.controller),
             Cell(str(row.streams)),
             *(_cell(row, value, unit) for value, unit in ((row.time_s, "s"), (row.goodput_bps, "bps"))),
             Cell(row.limit),
@@ -163,7 +163,7 @@ def settings_section(advice: Advice) -> Section:
 
 def path_warnings(answer: Answer) -> list[str]:
     """What a reader of the answer must know before he uses it."""
-    deaf = unheard([law.kind for law in answer.question.laws], answer.facts["scenario"])
+    deaf = unheard([controller.kind for controller in answer.question.controllers], answer.facts["scenario"])
     return [*of_failures(answer.failures), *([deaf] if deaf else [])]
 
 

@@ -61,7 +61,7 @@ def _flow_table(view: View) -> Table | None:
     flows = view.run.flows
     if not flows.num_rows:
         return None
-    names, law = list(view.flow_names.values()), texts(flows, "congestion_control")
+    names, controller = list(view.flow_names.values()), texts(flows, "congestion_control")
     paths = [f"{a} → {b}" for a, b in zip(texts(flows, "source"), texts(flows, "destination"), strict=True)]
     rate, again, least, took, size = (
         column(flows, key) for key in ("goodput_bps", "segs_retrans", "min_rtt_ns", "fct_ns", "size_bytes")
@@ -73,11 +73,13 @@ def _flow_table(view: View) -> Table | None:
     lasted = np.where(np.isnan(took), np.maximum(view.run.duration_ns - column(flows, "start_ns"), 1), took)
     rate = np.where(finite, column(flows, "delivered_bytes") * 8e9 / lasted, rate)
     order = np.lexsort((-rate, np.where(finite, -lasted, 0.0), finite))[:ROWS_MAX]
-    heads = ["flow", "path", "law", "goodput", "retransmitted", "timeouts", "least RTT"] + (["completion"] if transfers else [])
+    heads = ["flow", "path", "congestion control", "goodput", "retransmitted", "timeouts", "least RTT"] + (
+        ["completion"] if transfers else []
+    )
     rows = []
     for i in order:
-        of_tcp = [show(again[i], "1", 9), show(expiries[i], "1", 9), _or_dash(least[i], "ns")] if law[i] else [DASH] * 3
-        cells = [names[i].removesuffix(f", {paths[i]}"), paths[i], law[i] or "UDP", show(rate[i], "bps"), *of_tcp]
+        of_tcp = [show(again[i], "1", 9), show(expiries[i], "1", 9), _or_dash(least[i], "ns")] if controller[i] else [DASH] * 3
+        cells = [names[i].removesuffix(f", {paths[i]}"), paths[i], controller[i] or "UDP", show(rate[i], "bps"), *of_tcp]
         if transfers:
             cells.append("not complete" if finite[i] and np.isnan(took[i]) else _or_dash(took[i], "ns"))
         rows.append([Cell(cell) for cell in cells])

@@ -1,4 +1,4 @@
-"""Laws that follow what routers tell or mark, where none does: there they are Reno, which an answer must say."""
+"""Congestion controls that follow what routers tell or mark, where no router does: there they are Reno, and an answer says so."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable
 from typing import Any
 
-# Laws that follow what queues of a kind tell them.
+# Congestion controls that follow what queues of a kind tell them.
 TOLD_BY = {"xcp": "xcp", "explicit_rate": "fq"}
 
 
@@ -26,13 +26,13 @@ def _speaks_ecn(part: Any) -> bool:
 
 
 def unheard(kinds: Iterable[str], scenario: str) -> str:
-    """Which of these laws (names of the registry) are Reno in a resolved scenario, in one sentence; empty if none is."""
+    """Which of these controllers (names of the registry) are Reno in a resolved scenario, in one sentence; empty if none is."""
     resolved = tomllib.loads(scenario)
     queues, ecn = queue_kinds(resolved.get("links", [])), _speaks_ecn(resolved)
-    deaf = {law: "no queue here tells a rate" for law, kind in TOLD_BY.items() if kind not in queues}
+    deaf = {controller: "no queue here tells a rate" for controller, kind in TOLD_BY.items() if kind not in queues}
     if not ecn:
         deaf["dctcp"] = "no ECN here"
-    found = [f"{law} ({deaf[law]})" for law in dict.fromkeys(kinds) if law in deaf]
+    found = [f"{controller} ({deaf[controller]})" for controller in dict.fromkeys(kinds) if controller in deaf]
     if not found:
         return ""
     them, are = ("it", "is") if len(found) == 1 else ("them", "are")

@@ -82,7 +82,7 @@ class View:
         return all(protocols.get(flow) == "roce" for flow in sampled)
 
     def sending(self) -> tuple[str, str, Series]:
-        """What governs the senders, its unit and its series: congestion windows, or of RDMA the rates that its law allows."""
+        """What governs the senders, its unit, its series: congestion windows, or of RDMA the rates that its controller allows."""
         if self.by_rate():
             return "allowed rate", "bps", self.flow_series("pacing_bps")
         return "congestion window", "bytes", self.flow_series("cwnd_bytes")
@@ -287,7 +287,7 @@ def _words(values: dict[str, Any]) -> list[str]:
         elif last == "up":
             found.append("up" if value else "down")
         elif isinstance(value, dict) and kind is None:
-            # Keys with dots that are not in quotes are tables; a law such as { bernoulli = 0.01 } reads the same way.
+            # Keys with dots that are not in quotes are tables; a model such as { bernoulli = 0.01 } reads the same way.
             found += [f"{last} {words}" if last == "loss" else words for words in _words(value)]
         else:
             found.append(f"{last} {kind or _quantity(value)}")

@@ -25,7 +25,7 @@ from elephan.table.steps import shortest_ports
 DRAWN = frozenset(
     "uniform exponential pareto lognormal bernoulli gilbert_elliott empirical histogram random jitter reorder duplicate".split()  # noqa: SIM905
 )
-DRAWN_LAWS = frozenset(("bbr", "bbr3", "pcp"))  # whose probes begin at random
+DRAWN_CONTROLLERS = frozenset(("bbr", "bbr3", "pcp"))  # whose probes begin at random
 FRAME_BEYOND_MSS = 58  # bytes of a frame beside the payload of its segment: Ethernet, IP and TCP headers, checksum
 FRAMING = 20  # bytes of preamble and gap
 _DEFAULT_QUEUE = {"kind": "fifo"}
@@ -51,8 +51,8 @@ def _without_ecn(run: Run) -> str:
     """What dctcp is where its connections have not agreed on marks."""
     if "ecn" not in run.flows.column_names:
         return ""
-    laws, agreed = texts(run.flows, "congestion_control"), column(run.flows, "ecn")
-    deaf = sum(law == "dctcp" and not ecn for law, ecn in zip(laws, agreed, strict=True))
+    controllers, agreed = texts(run.flows, "congestion_control"), column(run.flows, "ecn")
+    deaf = sum(controller == "dctcp" and not ecn for controller, ecn in zip(controllers, agreed, strict=True))
     if not deaf:
         return ""
     flows = "1 flow of dctcp has" if deaf == 1 else f"{deaf} flows of dctcp have"
@@ -61,12 +61,18 @@ def _without_ecn(run: Run) -> str:
 
 def _without_router(run: Run) -> list[str]:
     """What a congestion control that lives by what routers tell is where there is no such router."""
-    laws, kinds = Counter(texts(run.flows, "congestion_control")), queue_kinds(run.resolved.get("links", []))
+    controllers, kinds = Counter(texts(run.flows, "congestion_control")), queue_kinds(run.resolved.get("links", []))
     said = []
-    for law, kind in TOLD_BY.items():
-        if laws[law] and kind not in kinds:
-            flows = f"1 flow of {law} passes" if laws[law] == 1 else f"{laws[law]} flows of {law} pass"
-            said.append(f'{flows} no queue that tells a rate, and without one {law} is Reno: say queue = {{ kind = "{kind}" }}.')
+    for controller, kind in TOLD_BY.items():
+        if controllers[controller] and kind not in kinds:
+            flows = (
+                f"1 flow of {controller} passes"
+                if controllers[controller] == 1
+                else f"{controllers[controller]} flows of {controller} pass"
+            )
+            said.append(
+                f'{flows} no queue that tells a rate, and without one {controller} is Reno: say queue = {{ kind = "{kind}" }}.'
+            )
     return said
 
 
@@ -110,10 +116,10 @@ def _beside_marks(run: Run) -> str:
     marking = _ports_with(run, "marks")
     if not marking or "ecn" not in run.flows.column_names:
         return ""
-    laws, agreed = texts(run.flows, "congestion_control"), column(run.flows, "ecn")
-    if not any(law and ecn for law, ecn in zip(laws, agreed, strict=True)):
+    controllers, agreed = texts(run.flows, "congestion_control"), column(run.flows, "ecn")
+    if not any(controller and ecn for controller, ecn in zip(controllers, agreed, strict=True)):
         return ""
-    deaf = Counter(laws[row] for row, ports in _ways(run) if laws[row] and not agreed[row] and ports & marking)
+    deaf = Counter(controllers[row] for row, ports in _ways(run) if controllers[row] and not agreed[row] and ports & marking)
     if not deaf:
         return ""
     count = sum(deaf.values())
@@ -199,7 +205,7 @@ def draws(part: Any) -> bool:
         return any(key in DRAWN or draws(value) for key, value in part.items())
     if isinstance(part, list):
         return any(map(draws, part))
-    return isinstance(part, str) and (part in DRAWN or part in DRAWN_LAWS)
+    return isinstance(part, str) and (part in DRAWN or part in DRAWN_CONTROLLERS)
 
 
 def _kind(queue: Any) -> str:

@@ -56,9 +56,10 @@ def some_loads() -> list[Point]:
 def sharing_s(load: float) -> tuple[float, float]:
     """Mean and standard deviation of the response time, in seconds, if the bottleneck were a processor shared by all transfers.
 
-    The mean is S / (1 - rho) whatever the law of the sizes; the variance for equal sizes, from Ott, The sojourn-time distribution
-    in the M/G/1 queue with processor sharing, J. Appl. Prob. 21, 1984, is 2 S^2 / (1 - rho)^2 times the integral over u from 0 to 1
-    of (1 - u) (1 - (1 - rho) exp(rho u)). With 1.5 round trips, evenly spread over 20 ms, for handshake and propagation.
+    The mean is S / (1 - rho) whatever the distribution of the sizes; the variance for equal sizes, from Ott, The sojourn-time
+    distribution in the M/G/1 queue with processor sharing, J. Appl. Prob. 21, 1984, is 2 S^2 / (1 - rho)^2 times the integral over
+    u from 0 to 1 of (1 - u) (1 - (1 - rho) exp(rho u)). With 1.5 round trips, evenly spread over 20 ms, for handshake and
+    propagation.
     """
     inner = 0.5 - (1 - load) * (math.exp(load) - 1 - load) / load**2
     return _with_path(SERVICE_S / (1 - load), 2 * (SERVICE_S / (1 - load)) ** 2 * inner)

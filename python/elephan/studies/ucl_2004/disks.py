@@ -41,7 +41,7 @@ PROGRAMS: dict[str, dict[str, Any]] = {
     "GridFTP, MODE E, 4 streams": {"traffic.copy.program": "gridftp", "traffic.copy.streams": 4, "traffic.copy.mode": "e"},
 }
 WINDOWS = ("64 kB", "128 kB", "256 kB", "600 kB", "1 MB", "4 MB")
-LAWS = ("reno", "scalable", "highspeed", "htcp")
+CONTROLLERS = ("reno", "scalable", "highspeed", "htcp")
 WIDTHS = (6.0, 4.2, 2.6, 1.1)  # of lines that lie on each other
 RTT_S = 0.006
 LINE_BPS = 1e9 * 1448 / 1538  # payload of 1 Gb/s
@@ -207,12 +207,17 @@ def limits_table(results: Results) -> Table:
 
 
 def stacks(results: Results) -> Drawing:
-    """Socket buffers and laws of congestion control."""
+    """Socket buffers and congestion controls."""
     fig, (axes,) = new_figure(height=3.0)
-    for law, width in zip(LAWS, WIDTHS, strict=True):
-        found = [(p.value, _rate(results, "socket-buffer", f"{law}/{p.label}")) for p in buffers()]
+    for controller, width in zip(CONTROLLERS, WIDTHS, strict=True):
+        found = [(p.value, _rate(results, "socket-buffer", f"{controller}/{p.label}")) for p in buffers()]
         points = np.asarray([(x, y) for x, y in found if not np.isnan(y)]).reshape(-1, 2)
-        style: dict[str, Any] = {"color": PAINT[law], "markersize": 2 + width, "linewidth": width, "label": NAMES[law]}
+        style: dict[str, Any] = {
+            "color": PAINT[controller],
+            "markersize": 2 + width,
+            "linewidth": width,
+            "label": NAMES[controller],
+        }
         axes.plot(points[:, 0] * 1e-3, points[:, 1] * 1e-6, "o-", **style)
     x = np.geomspace(60e3, 4.2e6, 80)
     axes.plot(x * 1e-3, np.minimum(x * 8 / RTT_S, LINE_BPS) * 1e-6, color=MUTED, linewidth=0.9, dashes=(3, 2), zorder=0)
@@ -220,7 +225,7 @@ def stacks(results: Results) -> Drawing:
     axes.set_ylim(0, 1050)
     d.heading(axes, "one stream, no disks", "Mb/s")
     d.legend(axes, loc="lower right", bbox_to_anchor=None)
-    caption = "Dashed: B / R, or the line. Below the BDP of 750 kB no law ever has a say: no packet is lost."
+    caption = "Dashed: B / R, or the line. Below the BDP of 750 kB the congestion control never matters: no packet is lost."
     return Drawing("socket-buffer", "Socket buffers and stacks", caption, fig)
 
 

@@ -9,7 +9,7 @@ from elephan.experiment.study import Results
 from elephan.report.page.page import Cell, Column, Section, Table
 from elephan.studies.ucl_2004 import disks, host, network, pairs, similarity
 from elephan.studies.ucl_2004.common import LEFT_BPS, NAMES, factor, impact, present
-from elephan.studies.ucl_2004.response import BERNOULLI, LAWS, PERIODIC
+from elephan.studies.ucl_2004.response import BERNOULLI, CONTROLLERS, PERIODIC
 
 
 def answer(results: Results) -> list[str]:
@@ -36,8 +36,11 @@ def _impact(results: Results) -> str:
 
 
 def _sharing(results: Results) -> str:
-    laws = present(results, "startup", pairs.LAWS, "/82 ms")
-    parts = [f"{NAMES[law]} {factor(results.interval('startup', f'{law}/82 ms', pairs.SHARE))}" for law in laws]
+    controllers = present(results, "startup", pairs.CONTROLLERS, "/82 ms")
+    parts = [
+        f"{NAMES[controller]} {factor(results.interval('startup', f'{controller}/82 ms', pairs.SHARE))}"
+        for controller in controllers
+    ]
     return (
         f"Of two flows on identical paths (250 Mb/s, 82 ms) the slower gets this share of the faster: {', '.join(parts)}."
         if parts
@@ -46,11 +49,11 @@ def _sharing(results: Results) -> str:
 
 
 def _response(results: Results) -> str:
-    low, low_law, high, high_law = network.worst(results, "periodic")
-    low2, low_law2, high2, high_law2 = network.worst(results, "bernoulli")
+    low, least, high, most = network.worst(results, "periodic")
+    low2, least2, high2, most2 = network.worst(results, "bernoulli")
     return (
-        f"Against their closed forms the laws hold {low:.2f} ({NAMES[low_law]}) to {high:.2f} ({NAMES[high_law]}) times the "
-        f"window under periodic loss, {low2:.2f} ({NAMES[low_law2]}) to {high2:.2f} ({NAMES[high_law2]}) under random loss."
+        f"Against their closed forms the controllers hold {low:.2f} ({NAMES[least]}) to {high:.2f} ({NAMES[most]}) times the "
+        f"window under periodic loss, {low2:.2f} ({NAMES[least2]}) to {high2:.2f} ({NAMES[most2]}) under random loss."
     )
 
 
@@ -71,15 +74,15 @@ def _background(results: Results) -> str:
 
 def _response_table(results: Results) -> Table:
     labels = [label for label in PERIODIC if label in BERNOULLI]
-    columns = [Column("law"), Column("closed form"), *(Column(f"p = {label}", True) for label in labels)]
+    columns = [Column("congestion control"), Column("closed form"), *(Column(f"p = {label}", True) for label in labels)]
     rows = []
-    for law in LAWS:
-        cells = [Cell(NAMES[law.name]), Cell(law.words)]
+    for controller in CONTROLLERS:
+        cells = [Cell(NAMES[controller.name]), Cell(controller.words)]
         for label in labels:
-            periodic = results.interval("periodic", f"{law.name} {label}", "window_segments.mean")
-            random = results.interval("bernoulli", f"{law.name} {label}", "window_segments.mean")
+            periodic = results.interval("periodic", f"{controller.name} {label}", "window_segments.mean")
+            random = results.interval("bernoulli", f"{controller.name} {label}", "window_segments.mean")
             p = 1 / PERIODIC[label]
-            pairs_of = [(periodic, law.window(p)), (random, law.window(p, "bernoulli"))]
+            pairs_of = [(periodic, controller.window(p)), (random, controller.window(p, "bernoulli"))]
             shown = " / ".join(f"{one.mean / form:.3f}" if one.n else "n/a" for one, form in pairs_of)
             forms = " / ".join(f"{form:,.0f}".replace(",", "\u202f") for _, form in pairs_of)
             cells.append(Cell(shown, f"of {forms}" if periodic.n or random.n else ""))

@@ -11,7 +11,7 @@ from elephan.report.figure import draw as d
 from elephan.report.style import INK, MUTED, Drawing, new_figure
 from elephan.result.run import Run
 from elephan.studies.ucl_2004.common import LEFT_BPS, NAMES, PAINT, factor, impact, impact_on_background, present
-from elephan.studies.ucl_2004.response import BERNOULLI, BY_NAME, LAWS, PERIODIC
+from elephan.studies.ucl_2004.response import BERNOULLI, BY_NAME, CONTROLLERS, PERIODIC
 from elephan.table.rows import Part, column
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ MODES = {"periodic": ("one loss in 1/p new segments", PERIODIC), "bernoulli": ("
 STACKS = ("reno", "highspeed", "scalable", "htcp")
 
 
-def measured(results: Results, mode: str, law: str) -> tuple[d.Array, d.Array, d.Array, d.Array]:
-    """Loss rates, mean windows and their intervals of a law."""
+def measured(results: Results, mode: str, controller: str) -> tuple[d.Array, d.Array, d.Array, d.Array]:
+    """Loss rates, mean windows and their intervals of a controller."""
     rows = []
     for label, every in MODES[mode][1].items():
-        interval = results.interval(mode, f"{law} {label}", "window_segments.mean")
+        interval = results.interval(mode, f"{controller} {label}", "window_segments.mean")
         if interval.n:
             rows.append((1 / every, interval.mean, interval.low, interval.high))
     table = np.array(rows).reshape(-1, 4)
@@ -38,12 +38,12 @@ def response(results: Results) -> Drawing:
     for ax, (mode, (words, rates)) in zip(axes, MODES.items(), strict=True):
         lowest, highest = 1 / max(rates.values()), 1 / min(rates.values())
         grid, ends = np.geomspace(lowest, highest, 60 if mode == "periodic" else 16), []
-        for law in LAWS:
-            form = np.array([law.window(p, mode) for p in grid])
-            ax.plot(grid, form, color=PAINT[law.name], linewidth=1.1, alpha=0.75)
-            p, mean, _, _ = measured(results, mode, law.name)
-            ax.plot(p, mean, "o" if law.name != "griddt" else "D", color=PAINT[law.name], markersize=4, clip_on=False)
-            ends.append((float(form[0]), NAMES[law.name], PAINT[law.name]))
+        for controller in CONTROLLERS:
+            form = np.array([controller.window(p, mode) for p in grid])
+            ax.plot(grid, form, color=PAINT[controller.name], linewidth=1.1, alpha=0.75)
+            p, mean, _, _ = measured(results, mode, controller.name)
+            ax.plot(p, mean, "o" if controller.name != "griddt" else "D", color=PAINT[controller.name], markersize=4, clip_on=False)
+            ends.append((float(form[0]), NAMES[controller.name], PAINT[controller.name]))
         ax.set_xscale("log")
         ax.set_xlim(highest, lowest)
         ax.set_yscale("log")
@@ -66,13 +66,13 @@ def deviation(results: Results) -> Drawing:
     for ax, (mode, (words, rates)) in zip(axes, MODES.items(), strict=True):
         lowest, highest = 1 / max(rates.values()), 1 / min(rates.values())
         ends = []
-        for law in LAWS:
-            p, mean, low, high = measured(results, mode, law.name)
+        for controller in CONTROLLERS:
+            p, mean, low, high = measured(results, mode, controller.name)
             if not p.size:
                 continue
-            form = np.array([law.window(x, mode) for x in p])
-            d.error_line(ax, p, mean / form, low / form, high / form, PAINT[law.name])
-            ends.append((float(mean[-1] / form[-1]), NAMES[law.name], PAINT[law.name]))
+            form = np.array([controller.window(x, mode) for x in p])
+            d.error_line(ax, p, mean / form, low / form, high / form, PAINT[controller.name])
+            ends.append((float(mean[-1] / form[-1]), NAMES[controller.name], PAINT[controller.name]))
         ax.axhspan(0.85, 1.15, color=MUTED, alpha=0.12, linewidth=0, zorder=0)
         ax.axhline(1, color=MUTED, linewidth=0.9, dashes=(4, 3))
         ax.set_xscale("log")
@@ -294,12 +294,12 @@ def impact_rows(results: Results) -> list[list[str]]:
 
 
 def worst(results: Results, mode: str) -> tuple[float, str, float, str]:
-    """The lowest and the highest mean window over closed form, and of which law: `(low, law, high, law)`."""
+    """The lowest and the highest mean window over closed form, and of which controller: `(low, controller, high, controller)`."""
     found = []
-    for law in LAWS:
-        p, mean, _, _ = measured(results, mode, law.name)
-        chosen = p <= (3.1e-4 if law.name in ("cubic", "highspeed") else 1.001e-3)
+    for controller in CONTROLLERS:
+        p, mean, _, _ = measured(results, mode, controller.name)
+        chosen = p <= (3.1e-4 if controller.name in ("cubic", "highspeed") else 1.001e-3)
         points = zip(p[chosen], mean[chosen], strict=True)
-        found += [(float(m / BY_NAME[law.name].window(x, mode)), law.name) for x, m in points]
+        found += [(float(m / BY_NAME[controller.name].window(x, mode)), controller.name) for x, m in points]
     low, high = min(found), max(found)
     return low[0], low[1], high[0], high[1]

@@ -15,7 +15,7 @@ from elephan.table.rows import Part, column
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LAWS = ("reno", "scalable", "highspeed", "bic", "fast", "htcp", "cubic")
+CONTROLLERS = ("reno", "scalable", "highspeed", "bic", "fast", "htcp", "cubic")
 SHARE = "goodput_bps[first+second].min/max"
 CONVERGENCE = "convergence_ns[first+second].mean"
 RECLAIM = "reclaim_ns[first+second].mean"
@@ -25,14 +25,14 @@ def fairness(results: Results) -> Drawing:
     """Slower over faster flow on identical paths against the round trip, and with unequal round trips."""
     fig, axes = new_figure(1, 2, height=3.6)
     points, ends = results.experiment("startup").points["rtt"], []
-    for law in LAWS:
-        found = [(point.value * 1e3, results.interval("startup", f"{law}/{point.label}", SHARE)) for point in points]
+    for controller in CONTROLLERS:
+        found = [(point.value * 1e3, results.interval("startup", f"{controller}/{point.label}", SHARE)) for point in points]
         known = [(x, interval) for x, interval in found if interval.n]
         if not known:
             continue
         mean, low, high = (np.array([getattr(i, key) for _, i in known]) for key in ("mean", "low", "high"))
-        d.error_line(axes[0], np.array([x for x, _ in known]), mean, low, np.minimum(high, 1.0), PAINT[law])
-        ends.append((float(mean[-1]), NAMES[law], PAINT[law]))
+        d.error_line(axes[0], np.array([x for x, _ in known]), mean, low, np.minimum(high, 1.0), PAINT[controller])
+        ends.append((float(mean[-1]), NAMES[controller], PAINT[controller]))
     axes[0].set_ylim(0, 1.02)
     if len(points) > 1:
         axes[0].set_xscale("log")
@@ -40,14 +40,14 @@ def fairness(results: Results) -> Drawing:
     d.plain_ticks(axes[0], [p.value * 1e3 for p in points], [p.label.split()[0] for p in points])
     axes[0].set_xlabel("round trip of both, ms")
     d.end_labels(axes[0], ends, gap=0.06)
-    for row, law in enumerate(reversed(LAWS)):
-        shares = results.values("rtt-fairness", f"{law}/42 ms", SHARE)
+    for row, controller in enumerate(reversed(CONTROLLERS)):
+        shares = results.values("rtt-fairness", f"{controller}/42 ms", SHARE)
         if shares:
-            axes[1].plot(shares, [row] * len(shares), "|", color=PAINT[law], markersize=8, alpha=0.6)
-            axes[1].plot([float(np.median(shares))], [row], "o", color=PAINT[law], markersize=5)
+            axes[1].plot(shares, [row] * len(shares), "|", color=PAINT[controller], markersize=8, alpha=0.6)
+            axes[1].plot([float(np.median(shares))], [row], "o", color=PAINT[controller], markersize=5)
     axes[1].axvline(42 / 162, color=MUTED, linewidth=0.9, dashes=(4, 3))
     axes[1].axvline((42 / 162) ** 2, color=MUTED, linewidth=0.9, dashes=(1, 2))
-    axes[1].set_yticks(range(len(LAWS)), [NAMES[law] for law in reversed(LAWS)])
+    axes[1].set_yticks(range(len(CONTROLLERS)), [NAMES[controller] for controller in reversed(CONTROLLERS)])
     d.log_axis(axes[1], "x", 1e-3, 1.3)
     axes[1].grid(axis="x")
     axes[1].grid(axis="y", visible=False)
@@ -68,12 +68,16 @@ def times(results: Results) -> Drawing:
     fig, axes = new_figure(1, 2, height=3.4, sharey=True)
     points = results.experiment("startup").points["rtt"]
     marks = {"16 ms": "o", "82 ms": "s", "162 ms": "D"}
-    for row, law in enumerate(reversed(LAWS)):
+    for row, controller in enumerate(reversed(CONTROLLERS)):
         for shift, point in zip(np.linspace(0.22, -0.22, len(points)) if len(points) > 1 else (0.0,), points, strict=True):
             _times_dot(
-                axes[0], row + shift, results.values("startup", f"{law}/{point.label}", CONVERGENCE), law, marks[point.label]
+                axes[0],
+                row + shift,
+                results.values("startup", f"{controller}/{point.label}", CONVERGENCE),
+                controller,
+                marks[point.label],
             )
-        _times_dot(axes[1], row, results.values("responsiveness", law, RECLAIM), law, "s")
+        _times_dot(axes[1], row, results.values("responsiveness", controller, RECLAIM), controller, "s")
     for ax, words in (
         (axes[0], "until the new flow keeps within 20 % of one half"),
         (axes[1], "until the other has 80 % of what both had"),
@@ -82,7 +86,7 @@ def times(results: Results) -> Drawing:
         ax.grid(axis="x")
         ax.grid(axis="y", visible=False)
         ax.set_xlabel(words)
-    axes[0].set_yticks(range(len(LAWS)), [NAMES[law] for law in reversed(LAWS)])
+    axes[0].set_yticks(range(len(CONTROLLERS)), [NAMES[controller] for controller in reversed(CONTROLLERS)])
     d.heading(axes[0], "after a flow starts")
     d.heading(axes[1], "after a flow stops (82 ms)")
     for mark, label in ((m, k) for k, m in marks.items() if any(p.label == k for p in points)):
@@ -95,22 +99,22 @@ def times(results: Results) -> Drawing:
     return Drawing("times", "Convergence and responsiveness", caption, fig)
 
 
-def _times_dot(ax: Axes, y: float, values: list[float], law: str, mark: str) -> None:
+def _times_dot(ax: Axes, y: float, values: list[float], controller: str, mark: str) -> None:
     if not values:
         return
     shown = np.maximum(np.array(values), 1e9)  # times come in whole seconds; less than one is drawn at one
-    ax.plot([shown.min(), shown.max()], [y, y], color=PAINT[law], linewidth=2.5, alpha=0.35)
-    ax.plot([float(np.median(shown))], [y], mark, color=PAINT[law], markersize=4.5)
+    ax.plot([shown.min(), shown.max()], [y, y], color=PAINT[controller], linewidth=2.5, alpha=0.35)
+    ax.plot([float(np.median(shown))], [y], mark, color=PAINT[controller], markersize=4.5)
 
 
 def series(results: Results) -> Drawing:
     """Goodput of both flows over time: start, sharing, stop."""
-    laws = present(results, "responsiveness", LAWS)
-    rows = -(-len(laws) // 2)
+    controllers = present(results, "responsiveness", CONTROLLERS)
+    rows = -(-len(controllers) // 2)
     fig, axes = new_figure(rows, 2, height=0.4 + 1.75 * rows, sharex=True, sharey=True)
-    for ax, law in zip(axes, laws, strict=False):
-        run = results.runs("responsiveness", law)[0]
-        for traffic, paint in (("first", MUTED), ("second", PAINT[law] if law != "reno" else PAINT["scalable"])):
+    for ax, controller in zip(axes, controllers, strict=False):
+        run = results.runs("responsiveness", controller)[0]
+        for traffic, paint in (("first", MUTED), ("second", PAINT[controller] if controller != "reno" else PAINT["scalable"])):
             samples = Part(run, traffic).flow_samples
             time, delivered = column(samples, "time_ns") * 1e-9, column(samples, "delivered_bytes")
             ax.plot((time[1:] + time[:-1]) / 2, np.diff(delivered) * 8e-6 / np.diff(time), color=paint, linewidth=1.0)
@@ -118,10 +122,10 @@ def series(results: Results) -> Drawing:
         ax.axvspan(200, 300, color=MUTED, alpha=0.06, linewidth=0)
         ax.set_xlim(0, 300)
         ax.set_ylim(0, 255)
-        d.heading(ax, f"{NAMES[law]}: goodput per second, Mb/s")
-    for ax in axes[len(laws) :]:
+        d.heading(ax, f"{NAMES[controller]}: goodput per second, Mb/s")
+    for ax in axes[len(controllers) :]:
         ax.set_visible(False)
-    for ax in axes[max(0, len(laws) - 2) : len(laws)]:
+    for ax in axes[max(0, len(controllers) - 2) : len(controllers)]:
         ax.set_xlabel("simulated time, s")
         ax.tick_params(labelbottom=True)
     caption = "Grey: the first flow; coloured: the second, from 30 s to 200 s. 250 Mb/s, 82 ms, buffer of 20 % of the BDP, seed 1."

@@ -1,4 +1,4 @@
-"""The points of the response functions: which law at which loss rate, over how long a run, against which closed form.
+"""The points of the response functions: which controller at which loss rate, over how long a run, against which closed form.
 
 A run lasts as many loss events as are asked for, so its duration follows from the window that is expected; it begins at
 that window, so that slow start, which would overshoot by orders of magnitude, is not part of it.
@@ -18,8 +18,8 @@ MSS = 1448  # 1500 bytes less 40 of headers and 12 of timestamps
 
 
 @dataclass(frozen=True)
-class Law:
-    """A law of the response functions: how it is set, the round trip that it is run at, and how it settles."""
+class Controller:
+    """A controller of the response functions: how it is set, the round trip that it is run at, and how it settles."""
 
     name: str
     congestion_control: Any
@@ -47,21 +47,21 @@ class Law:
 HTCP: dict[str, Any] = {"adaptive_backoff": False, "rtt_scaling": False}
 GRIDDT: dict[str, Any] = {"a": 4.0, "b": 0.125}  # four streams in one (MulTCP): A = n, B = 1 / (2n)
 
-# Window-based laws do not see the round trip, so theirs is short; those that go by the clock keep 100 ms. Cubic with fast
+# Window-based controllers do not see the round trip, so theirs is short; those that go by the clock keep 100 ms. Cubic with fast
 # convergence off (with it periodic loss does not settle for hundreds of events; without it the window still
 # falls by half a percent in ten events after a hundred).
-LAWS = (
-    Law("reno", "reno", 0.01, words="1.2247/√p"),
-    Law("highspeed", "highspeed", 0.01, words="0.12/p^0.835"),
-    Law("scalable", "scalable", 0.01, settle=30, words="0.0697/p"),
-    Law("htcp", {"kind": "htcp", **HTCP}, 0.1, words="numerical, 100 ms"),
-    Law("griddt", {"kind": "griddt", **GRIDDT}, 0.01, words="5.477/√p for A = 4, B = 1/8"),
-    Law("bic", {"kind": "bic", "fast_convergence": False}, 0.01, settle=30, words="numerical"),
-    Law("cubic", {"kind": "cubic", "fast_convergence": False}, 0.1, settle=200, words="1.054 (R/p)^0.75, 100 ms"),
+CONTROLLERS = (
+    Controller("reno", "reno", 0.01, words="1.2247/√p"),
+    Controller("highspeed", "highspeed", 0.01, words="0.12/p^0.835"),
+    Controller("scalable", "scalable", 0.01, settle=30, words="0.0697/p"),
+    Controller("htcp", {"kind": "htcp", **HTCP}, 0.1, words="numerical, 100 ms"),
+    Controller("griddt", {"kind": "griddt", **GRIDDT}, 0.01, words="5.477/√p for A = 4, B = 1/8"),
+    Controller("bic", {"kind": "bic", "fast_convergence": False}, 0.01, settle=30, words="numerical"),
+    Controller("cubic", {"kind": "cubic", "fast_convergence": False}, 0.1, settle=200, words="1.054 (R/p)^0.75, 100 ms"),
 )
-# a run at 1e-7 takes as many packets whatever the law; these two are made for it
+# a run at 1e-7 takes as many packets whatever the controller; these two are made for it
 RAREST = ("highspeed", "scalable")
-BY_NAME = {law.name: law for law in LAWS}
+BY_NAME = {controller.name: controller for controller in CONTROLLERS}
 
 # one packet in so many; the label is the loss rate
 PERIODIC = {
@@ -86,7 +86,7 @@ def _bic_cycle(top: float) -> tuple[float, float]:
 def _bic_by_rounds(p: float) -> float:
     """BIC's mean window with one step a round trip, which the claims were written down for before the first run.
 
-    `theory.response` has the law as it is built, with a step at every ACK: 0.75 (p = 3e-4) to 0.97 (1e-6) of this.
+    `theory.response` has the congestion control as it is built, with a step at every ACK: 0.75 (p = 3e-4) to 0.97 (1e-6) of this.
     """
     low, high = 1.0, 2 / p
     for _ in range(100):
@@ -100,32 +100,32 @@ def _ms(seconds: float) -> str:
     return f"{max(seconds * 1e3, 1):.3f} ms"
 
 
-def _point(law: Law, label: str, every: int, loss: dict[str, Any], settle: int, events: int) -> Point:
+def _point(controller: Controller, label: str, every: int, loss: dict[str, Any], settle: int, events: int) -> Point:
     p = 1 / every
-    window = law.window(p)
-    epoch_s = every / window * law.rtt_s
+    window = controller.window(p)
+    epoch_s = every / window * controller.rtt_s
     changes = {
-        "traffic.flow.congestion_control": law.congestion_control,
+        "traffic.flow.congestion_control": controller.congestion_control,
         "traffic.flow.tcp.ssthresh_initial": f"{round(window * MSS)} B",
-        "links[0].delay": f"{law.rtt_s * 500:g} ms",
+        "links[0].delay": f"{controller.rtt_s * 500:g} ms",
         "links[0].forward.loss": loss,
         "warmup": _ms(settle * epoch_s),
         "duration": _ms((settle + events) * epoch_s),
     }
-    return Point(f"{law.name} {label}", changes, p)
+    return Point(f"{controller.name} {label}", changes, p)
 
 
 def periodic() -> Iterator[Point]:
     """Every N-th new segment is lost; 30 events after the window has settled."""
-    for law in LAWS:
+    for controller in CONTROLLERS:
         for label, every in PERIODIC.items():
-            if label == "1e-7" and law.name not in RAREST:
+            if label == "1e-7" and controller.name not in RAREST:
                 continue
-            yield _point(law, label, every, {"periodic": every}, law.settle, 30)
+            yield _point(controller, label, every, {"periodic": every}, controller.settle, 30)
 
 
 def bernoulli() -> Iterator[Point]:
     """Each segment is lost with probability p; 200 events after 10."""
-    for law in LAWS:
+    for controller in CONTROLLERS:
         for label, every in BERNOULLI.items():
-            yield _point(law, label, every, {"bernoulli": 1 / every}, 10, 200)
+            yield _point(controller, label, every, {"bernoulli": 1 / every}, 10, 200)

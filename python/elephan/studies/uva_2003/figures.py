@@ -76,8 +76,8 @@ def _receiver(results: Results) -> str:
 def _ideal(results: Results) -> str:
     ideal = _rate(results, "jumbo", "Reno/none", "goodput_1s_bps[flow, during 50-60 s].mean")
     after = [
-        _rate(results, "jumbo", f"{law}/a second at 40 s", "goodput_1s_bps[flow, during 60-119 s].mean")
-        for law in ("Reno", "HSTCP")
+        _rate(results, "jumbo", f"{controller}/a second at 40 s", "goodput_1s_bps[flow, during 60-119 s].mean")
+        for controller in ("Reno", "HSTCP")
     ]
     if not ideal:
         return ""

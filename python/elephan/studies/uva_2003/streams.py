@@ -23,7 +23,7 @@ GOODPUT = "goodput_bps.sum"
 RING = 256
 DELAYED_GROWTH = 1.5  # of the window in a round trip of slow start, an ACK for every second segment
 PAYLOAD = 1448 / 1538  # of what is on the wire: packets of 1500 B with timestamps
-LAW_PAINT = {"Reno": INK, "HSTCP": BLUE, "CUBIC": ORANGE}
+CONTROLLER_PAINT = {"Reno": INK, "HSTCP": BLUE, "CUBIC": ORANGE}
 SLIDE_15 = {
     "Lambda (622M)": (80, 540, 560),
     "Lambda (1.2G)": (120, 580, 800),
@@ -114,9 +114,7 @@ def modifications(results: Results) -> Drawing:
     for lam in experiment.points["lambda"]:
         intervals = [results.interval("modifications", f"{lam.label}/{label}", GOODPUT) for label in labels]
         columns.append((f"lambda of {lam.label}", "bps", [("goodput", intervals)]))
-    caption = (
-        "Mean goodput of the first minute of one stream over 100 ms. TXQ is 100 packets unless said otherwise, the law is Reno's."
-    )
+    caption = "Mean goodput of the first minute of one stream of Reno over 100 ms. TXQ is 100 packets unless said otherwise."
     return Drawing("modifications", "What the modifications bring", caption, dot_columns(labels, columns))
 
 
@@ -171,13 +169,19 @@ def jumbo(results: Results) -> Drawing:
     ends = []
     for variant in results.experiment("jumbo").variants:
         runs = results.runs("jumbo", variant.label)
-        law, congestion = (point.label for point in variant.points)
-        if not runs or (law, congestion) == ("HSTCP", "none"):
+        controller, congestion = (point.label for point in variant.points)
+        if not runs or (controller, congestion) == ("HSTCP", "none"):
             continue
         time, goodput = rate(runs[0], 1.0)
         style = "-" if congestion == "none" else "--"
-        axes.plot(time, goodput, color=LAW_PAINT[law], linewidth=1.2, linestyle=style)
-        ends.append((float(goodput[-5:].mean()), f"{law}" + ("" if congestion == "none" else ", congested"), LAW_PAINT[law]))
+        axes.plot(time, goodput, color=CONTROLLER_PAINT[controller], linewidth=1.2, linestyle=style)
+        ends.append(
+            (
+                float(goodput[-5:].mean()),
+                f"{controller}" + ("" if congestion == "none" else ", congested"),
+                CONTROLLER_PAINT[controller],
+            )
+        )
     axes.set_xlim(0, 120)
     axes.set_ylim(0, 1080)
     axes.set_xlabel("simulated time, s")
@@ -245,7 +249,7 @@ def starts(results: Results) -> Table:
 def future(results: Results) -> list[Drawing]:
     """10 Gb/s interfaces, and a lambda against a routed path."""
     wide, routed = results.experiment("ten-gigabit"), results.experiment("routed")
-    labels = [f"{m.label}, {law.label}" for m in wide.points["wan"] for law in wide.points["today"]]
+    labels = [f"{m.label}, {controller.label}" for m in wide.points["wan"] for controller in wide.points["today"]]
     whole = [
         results.interval(
             "ten-gigabit", label.replace(", ", "/") if "paced" not in label else label.replace("paced, ", "paced/"), GOODPUT
@@ -258,9 +262,12 @@ def future(results: Results) -> list[Drawing]:
         f"Mean goodput, {results.measured('ten-gigabit')}, with so much memory before the 9.584 Gb/s; paced: by the device.",
         dot_columns(labels, [("goodput", "bps", [("goodput", whole)])]),
     )
-    laws = [law.label for law in routed.points["today"]]
+    controllers = [controller.label for controller in routed.points["today"]]
     groups = [
-        (kind.label, [results.interval("routed", f"{kind.label}/{law}", "goodput_bps[flow].sum") for law in laws])
+        (
+            kind.label,
+            [results.interval("routed", f"{kind.label}/{controller}", "goodput_bps[flow].sum") for controller in controllers],
+        )
         for kind in routed.points["traffic"]
     ]
     second = Drawing(
@@ -269,7 +276,7 @@ def future(results: Results) -> list[Drawing]:
         f"Goodput of one stream, {results.measured('routed')}, over 622.08 Mb/s and 100 ms. Lambda: alone, 0.5 MB of memory. "
         "Routed: half a bandwidth-delay product "
         "of buffer, shared with 120 Mb/s of self-similar UDP and 60 Mb/s of short transfers. " + _of_runs(routed.repetitions),
-        dot_columns(laws, [("goodput of the stream", "bps", groups)]),
+        dot_columns(controllers, [("goodput of the stream", "bps", groups)]),
     )
     return [first, _fast_nic(results), second]
 
@@ -281,13 +288,14 @@ def _of_runs(count: int) -> str:
 def _fast_nic(results: Results) -> Drawing:
     """The same lambda behind interfaces of 1 and 10 Gb/s."""
     fast = results.experiment("fast-nic")
-    laws = [law.label for law in fast.points["law"]]
+    controllers = [controller.label for controller in fast.points["controller"]]
     groups = [
-        (nic.label, [results.interval("fast-nic", f"{nic.label}/{law}", GOODPUT) for law in laws]) for nic in fast.points["nic"]
+        (nic.label, [results.interval("fast-nic", f"{nic.label}/{controller}", GOODPUT) for controller in controllers])
+        for nic in fast.points["nic"]
     ]
     return Drawing(
         "fast-nic",
         "A faster interface before the same lambda",
         "Mean goodput of the first minute over 622.08 Mb/s and 100 ms, by the rate of the sender's interface.",
-        dot_columns(laws, [("goodput", "bps", groups)]),
+        dot_columns(controllers, [("goodput", "bps", groups)]),
     )

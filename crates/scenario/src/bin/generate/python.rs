@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from elephan.scenario.model import LawFactory, ScenarioModel, Table
+from elephan.scenario.model import ControllerFactory, ScenarioModel, Table
 
 Time = str
 """A time such as "5 ms": ps, ns, us, ms, s, min, h, d."""
@@ -241,7 +241,7 @@ fn annotation(catalog: &Catalog, of: &Type) -> Vec<String> {
             let tables = rest.iter().any(|r| catalog.class(r).is_some());
             all.extend(rest);
             if name == "CongestionControlChoice" {
-                all.push("LawFactory".to_owned());
+                all.push("ControllerFactory".to_owned());
             }
             if tables {
                 all.push("dict[str, Any]".to_owned());

@@ -123,7 +123,7 @@ def _between_samples(view: View, most: int = 1) -> str:
 def _allowed_note(view: View) -> str:
     """What an allowed rate is not."""
     return (
-        " The allowed rate is what the law lets a flow send; a flow that is paused or has nothing to send keeps it."
+        " The allowed rate is what the congestion control lets a flow send; a flow that is paused or has nothing to send keeps it."
         if view.by_rate()
         else ""
     )
@@ -150,7 +150,7 @@ def sawtooth(view: View) -> Drawing:
 
 @figure(
     "windows",
-    "congestion window and threshold (of RDMA the rate that its law allows) over time",
+    "congestion window and threshold (of RDMA the rate that its congestion control allows) over time",
     few,
     why_not=WINDOWS,
     needs=(needs.samples,),

@@ -10,7 +10,7 @@ import elephan as el
 import pytest
 from elephan import cli
 from elephan.base.errors import InputError
-from elephan.scenario.congestion import read_laws
+from elephan.scenario.congestion import read_controllers
 from elephan.scenario.settings import axes, settings
 from elephan.step import cc
 
@@ -26,7 +26,7 @@ class Steady(el.CongestionControl):
 
 
 def test_names_parameters_and_tables() -> None:
-    plain, preset, several, table = read_laws(
+    plain, preset, several, table = read_controllers(
         'reno,cubic:preset=linux,hybla:rtt0=50ms:reduce_from=flight,{ kind = "bic", beta = 0.8 }'
     )
     assert (plain.label, plain.value, plain.kind, plain.plain) == ("reno", "reno", "reno", True)
@@ -39,25 +39,28 @@ def test_names_parameters_and_tables() -> None:
 OF_ROCE = ["dcqcn", "timely", "hpcc", "none"]
 
 
-def test_every_law_of_the_registry_is_known() -> None:
+def test_every_controller_of_the_registry_is_known() -> None:
     names = [name for name in cc.names() if name not in OF_ROCE]
-    assert [law.label for law in read_laws(names)] == names
+    assert [controller.label for controller in read_controllers(names)] == names
 
 
 @pytest.mark.parametrize("name", OF_ROCE)
-def test_laws_of_roce_are_not_for_tcp(name: str) -> None:
+def test_controllers_of_roce_are_not_for_tcp(name: str) -> None:
     with pytest.raises(InputError, match=r"is for RoCE$"):
-        read_laws([name])
+        read_controllers([name])
 
 
-def test_no_law_of_roce_is_suggested() -> None:
+def test_no_controller_of_roce_is_suggested() -> None:
     with pytest.raises(InputError, match='no congestion control "non"; there are: ') as caught:
-        read_laws(["non"])
+        read_controllers(["non"])
     assert "hpcc" not in str(caught.value)
 
 
 def test_a_list_of_names_and_dicts() -> None:
-    assert [law.label for law in read_laws(["reno", {"kind": "cubic", "beta": 0.8}])] == ["reno", "cubic beta 0.8"]
+    assert [controller.label for controller in read_controllers(["reno", {"kind": "cubic", "beta": 0.8}])] == [
+        "reno",
+        "cubic beta 0.8",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -78,9 +81,9 @@ def test_a_list_of_names_and_dicts() -> None:
         ("{ kind = ", "not a table"),
     ],
 )
-def test_bad_laws_are_one_line(given: object, why: str) -> None:
+def test_bad_controllers_are_one_line(given: object, why: str) -> None:
     with pytest.raises(InputError) as error:
-        read_laws(given)
+        read_controllers(given)
     assert why in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -100,10 +103,10 @@ MINE = f"{__name__}:Steady"
         (f'{{ python = "{MINE}", params = {{ gain = 0.5 }} }}', "Steady gain 0.5", {"gain": 0.5}),
     ],
 )
-def test_a_law_of_ones_own(given: Any, label: str, params: dict[str, float]) -> None:
-    _, law = read_laws(["reno", given])
-    assert (law.label, law.plain) == (label, False)
-    assert law.value == {"python": MINE, **({"params": params} if params else {})}
+def test_a_controller_of_ones_own(given: Any, label: str, params: dict[str, float]) -> None:
+    _, controller = read_controllers(["reno", given])
+    assert (controller.label, controller.plain) == (label, False)
+    assert controller.value == {"python": MINE, **({"params": params} if params else {})}
 
 
 OWN = """import elephan as el
@@ -118,9 +121,9 @@ def test_classes_of_the_same_name_are_told_apart(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     for name, gain in (("slow", 0.1), ("fast", 0.2)):
         (tmp_path / f"{name}.py").write_text(OWN.format(gain=gain))
-    assert [law.label for law in read_laws("slow.py:Mine,fast.py:Mine")] == ["Mine", "fast.py:Mine"]
+    assert [controller.label for controller in read_controllers("slow.py:Mine,fast.py:Mine")] == ["Mine", "fast.py:Mine"]
     with pytest.raises(InputError, match="Mine is given twice"):
-        read_laws("slow.py:Mine,slow.py:Mine")
+        read_controllers("slow.py:Mine,slow.py:Mine")
 
 
 @pytest.mark.parametrize(
@@ -135,9 +138,9 @@ def test_classes_of_the_same_name_are_told_apart(tmp_path: Path, monkeypatch: py
         ("mine.py", "mine.py: which class of this file? Write it as mine.py:Class"),
     ],
 )
-def test_a_wrong_law_of_ones_own_is_one_line(given: Any, line: str) -> None:
+def test_a_wrong_controller_of_ones_own_is_one_line(given: Any, line: str) -> None:
     with pytest.raises(InputError) as error:
-        read_laws(given)
+        read_controllers(given)
     assert str(error.value) == line
 
 
@@ -152,22 +155,22 @@ from = "sender"
 to   = "receiver"
 kind = "bulk"
 """
-LAW = "traffic.flow.congestion_control"
+CONTROLLER = "traffic.flow.congestion_control"
 
 
-def test_settings_name_a_law_as_compare_does() -> None:
-    assert settings([f"{LAW}=cubic:preset=linux"]) == {LAW: {"kind": "cubic", "preset": "linux"}}
-    assert settings([f"{LAW}=mine.py:Mine:gain=0.1"]) == {LAW: {"python": "mine.py:Mine", "params": {"gain": 0.1}}}
-    assert settings([f"{LAW}=reno", f'{LAW.replace("flow", "b")}={{ kind = "bic" }}', "a.b=c:d"]) == {
-        LAW: "reno",
-        LAW.replace("flow", "b"): {"kind": "bic"},
+def test_settings_name_a_controller_as_compare_does() -> None:
+    assert settings([f"{CONTROLLER}=cubic:preset=linux"]) == {CONTROLLER: {"kind": "cubic", "preset": "linux"}}
+    assert settings([f"{CONTROLLER}=mine.py:Mine:gain=0.1"]) == {CONTROLLER: {"python": "mine.py:Mine", "params": {"gain": 0.1}}}
+    assert settings([f"{CONTROLLER}=reno", f'{CONTROLLER.replace("flow", "b")}={{ kind = "bic" }}', "a.b=c:d"]) == {
+        CONTROLLER: "reno",
+        CONTROLLER.replace("flow", "b"): {"kind": "bic"},
         "a.b": "c:d",
     }
-    assert axes([f"{LAW}=reno,mine.py:Mine"]) == {LAW: ["reno", {"python": "mine.py:Mine"}]}
+    assert axes([f"{CONTROLLER}=reno,mine.py:Mine"]) == {CONTROLLER: ["reno", {"python": "mine.py:Mine"}]}
 
 
 @pytest.mark.parametrize("beside", [True, False])
-def test_a_law_of_ones_own_in_s(
+def test_a_controller_of_ones_own_in_s(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], beside: bool
 ) -> None:
     """A file of the working directory, named on the command line as in `compare`, wherever the scenario lies."""
@@ -176,13 +179,23 @@ def test_a_law_of_ones_own_in_s(
     file = tmp_path / ("s.toml" if beside else "far/s.toml")
     file.parent.mkdir(exist_ok=True)
     file.write_text(SCENARIO)
-    words = ["run", str(file), "-s", f"{LAW}=mine.py:Mine", "--json", "--out", str(tmp_path / "o")]
+    words = ["run", str(file), "-s", f"{CONTROLLER}=mine.py:Mine", "--json", "--out", str(tmp_path / "o")]
     assert cli.status_of(words) == 0, capfd.readouterr().err
     (flow,) = el.load(tmp_path / "o").flows.to_pylist()
     assert flow["congestion_control"] == "Mine"
     assert flow["delivered_bytes"] > 0
     capfd.readouterr()
-    words = ["sweep", str(file), "-s", f"{LAW}=reno,mine.py:Mine", "--repetitions", "1", "--json", "--out", str(tmp_path / "p")]
+    words = [
+        "sweep",
+        str(file),
+        "-s",
+        f"{CONTROLLER}=reno,mine.py:Mine",
+        "--repetitions",
+        "1",
+        "--json",
+        "--out",
+        str(tmp_path / "p"),
+    ]
     assert cli.status_of(words) == 0, capfd.readouterr().err
-    assert cli.status_of(["run", str(file), "-s", f"{LAW}=none.py:Mine", "--out", str(tmp_path / "q")]) == 2
+    assert cli.status_of(["run", str(file), "-s", f"{CONTROLLER}=none.py:Mine", "--out", str(tmp_path / "q")]) == 2
     assert len(capfd.readouterr().err.strip().splitlines()) == 1
