@@ -13,6 +13,7 @@ from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import Trial, Trials, Variant
 from elephan.report.figure.dots import dot_columns
 from elephan.report.figure.panel_figures import jain_map
+from elephan.report.paint import painted
 from elephan.statistic import bounds
 
 
@@ -65,6 +66,7 @@ def test_the_matrix_of_a_comparison_shows_both_ends_of_what_is_cut_off() -> None
 
 
 def test_an_interval_that_leaves_the_axis_has_a_head_there() -> None:
-    axes = dot_columns(["a", "b"], [("x", "1", [("", [Interval(1.0, 0.5, 9.0, 2), Interval(2.0, 1.5, 2.5, 2)])])]).axes[0]
+    figure = dot_columns(["a", "b"], [("x", "1", [("", [Interval(1.0, 0.5, 9.0, 2), Interval(2.0, 1.5, 2.5, 2)])])])
+    axes = painted(figure).axes[0]
     heads = [line for line in axes.lines if line.get_marker() in ("<", ">")]
     assert [(head.get_marker(), head.get_xdata()[0], head.get_ydata()[0]) for head in heads] == [(">", axes.get_xlim()[1], 0.0)]

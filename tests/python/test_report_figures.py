@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,14 +19,17 @@ from elephan.base.declared import read_all
 from elephan.base.errors import InputError
 from elephan.base.quantity import show
 from elephan.base.stats import Interval
+from elephan.report import sketch
 from elephan.report.figure import declared
 from elephan.report.figure.dots import dot_columns
 from elephan.report.figure.run_figures import REGISTRY
 from elephan.report.figure.run_figures import draw as draw_figure
 from elephan.report.figure.terminal import braille
+from elephan.report.page import page as page_module
 from elephan.report.page import run_page, sweep_page, trace_page
 from elephan.report.page.interactive import panels
-from elephan.report.page.page import Page, Table, render
+from elephan.report.page.page import Page, Table, render, write_page
+from elephan.report.style import BLUE, Drawing, new_figure
 from elephan.report.words.answer import answer
 from elephan.report.words.view import View
 from elephan.result.run import Run
@@ -273,18 +280,57 @@ def test_a_figure_that_a_run_cannot_have_says_why() -> None:
 
 
 @pytest.mark.parametrize("scenario", ["sawtooth", "congestion-spreading"])
-def test_every_word_of_a_figure_follows_the_page_into_the_dark(scenario: str) -> None:
-    """A text of a figure without a colour of its own is black, and cannot be read on a dark page."""
+def test_every_colour_of_a_figure_follows_the_page_into_the_dark(scenario: str) -> None:
     run = el.run(scenario)
     drawn = 0
     for name in REGISTRY:
         try:
-            svg = draw_figure(run, name).inline_svg()
+            figure = json.dumps(draw_figure(run, name).drawn.data(), allow_nan=False)
         except InputError:  # this run has nothing for it
             continue
         drawn += 1
-        assert [text for text in re.findall(r"<text [^>]*>[^<]*</text>", svg) if "fill" not in text] == [], name
+        assert re.findall("#[0-9a-f]{3,8}", figure) == [], name
     assert drawn >= 5
+
+
+def test_the_script_of_a_page_knows_every_call() -> None:
+    script = (Path(page_module.__file__).parent / "sketch.js").read_text(encoding="utf-8")
+    assert {name for name in sketch.CALLS if f'case "{name}"' not in script} == set()
+    assert {name for name in sketch.OF_FIGURES if f'of("{name}")' not in script} == set()
+    figure, (axes,) = new_figure()
+    with pytest.raises(AttributeError, match="a page cannot draw pie"):
+        axes.pie([1, 2])
+
+
+def test_a_figure_keeps_what_it_was_given_when_it_was_given() -> None:
+    """An array that is added to afterwards does not move what was drawn with it."""
+    figure, (axes,) = new_figure()
+    heights = np.ones(3)
+    axes.bar(np.arange(3), heights, color=BLUE)
+    heights += 1
+    drawing = Drawing("bars", "Bars", "", figure)
+    assert [patch.get_height() for patch in drawing.figure.axes[0].patches] == [1, 1, 1]
+    assert drawing.drawn.data()["axes"] == [[["bar", [[0, 1, 2], [1.0, 1.0, 1.0]], {"color": "var(--s0)"}]]]
+
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser")
+def test_a_browser_draws_the_figures_of_a_page(tmp_path: Path) -> None:
+    """The script writes the words that matplotlib writes: headings, names of axes, of lines and of reference lines."""
+    run = el.run("congestion-spreading")
+    file = write_page(run_page.page(run), tmp_path / "report.html")
+    command = [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,2000", "--dump-dom", file.as_uri()]
+    page = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    for name in ("pause-timeline", "pause-tree", "sawtooth", "memory", "pause"):
+        section = page.partition(f'id="figure-{name}"')[2].partition("</figure>")[0]
+        words = {html.unescape(word) for word in re.findall("<tspan[^>]*>([^<]*)</tspan>", section)}
+        drawn = draw_figure(run, name).figure
+        texts = {text.get_text() for axes in drawn.axes for text in axes.texts if text.get_text()}
+        texts |= {axes.get_title(loc="left") for axes in drawn.axes} | {axes.get_xlabel() for axes in drawn.axes[-1:]}
+        assert texts - {""} <= words, name
+        assert section.count("<path") >= 5
 
 
 DECLARED = """
@@ -293,8 +339,12 @@ from elephan.report.style import Drawing, new_figure
 from elephan.statistic import needs
 
 
-@figure("sizes", "segments that were sent", lambda view: view.run.flows.num_rows == 1 and view.run.events.num_rows > 0, why_not="it is of one flow",
-        needs=(needs.recorded_events,), order=35, section="Sizes", instead_of=("drops",))
+def possible(view):
+    return view.run.flows.num_rows == 1 and view.run.events.num_rows > 0
+
+
+@figure("sizes", "segments that were sent", possible, why_not="it is of one flow", needs=(needs.recorded_events,),
+        order=35, section="Sizes", instead_of=("drops",))
 def sizes(view):
     figure, (axes,) = new_figure()
     axes.plot([0, 1], [0, view.run.flows.num_rows])

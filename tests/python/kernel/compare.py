@@ -17,6 +17,7 @@ from typing import Any
 
 import elephan as el
 import numpy as np
+from elephan.report.paint import painted
 from elephan.report.style import BLUE, ORANGE, new_figure
 from kernel.courses import COURSES, Course
 
@@ -226,7 +227,7 @@ def draw(picture: Path) -> None:
     axes[0].set_ylabel("congestion window [segments]")
     axes[3].set_ylabel("smoothed round trip [ms]")
     axes[0].legend(frameon=False, loc="lower right")
-    figure.savefig(picture, dpi=130)
+    painted(figure).savefig(picture, dpi=130)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from typing import Any
 
 import elephan as el
 import numpy as np
+from elephan.report.paint import painted
 from elephan.report.style import BLUE, ORANGE, new_figure
 from ns3.courses import COURSES, Course
 
@@ -200,7 +201,7 @@ def draw(picture: Path) -> None:
     for axis in (axes[0], axes[3]):
         axis.set_ylabel("window [segments]")
     axes[0].legend(frameon=False, loc="lower right")
-    figure.savefig(picture, dpi=130)
+    painted(figure).savefig(picture, dpi=130)
 
 
 if __name__ == "__main__":

@@ -90,8 +90,6 @@ def wide(values: Sequence[float], unit: str) -> bool:
 
 def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequence[tuple[str, Sequence[Interval]]]]]) -> Figure:
     """A row for each name and a column for each quantity: `(title, unit, [(what, intervals), ...])`."""
-    from matplotlib.ticker import MaxNLocator
-
     figure, axes = new_figure(1, len(columns), row_height(len(labels), max(len(groups) for *_, groups in columns)))
     keys: list[Artist] = []
     for i, (axis, (title, unit, groups)) in enumerate(zip(axes, columns, strict=True)):
@@ -104,7 +102,7 @@ def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequenc
             title += " (logarithmic)"
         else:
             axis.set_xlim(0, (top * factor or 1.0) * 1.08)
-            axis.xaxis.set_major_locator(MaxNLocator(nbins=5 if len(columns) < 3 else 4))
+            axis.locator_params(axis="x", nbins=5 if len(columns) < 3 else 4)
         for k, (what, intervals) in enumerate(groups):
             offset = (k - (len(groups) - 1) / 2) * min(0.26, 0.8 / len(groups))
             hollow = k % 2 == 1
@@ -113,7 +111,7 @@ def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequenc
                 keys.append(axis.plot([], [], "o", color=color(k), markerfacecolor=PAPER if hollow else color(k), label=what)[0])
         small_heading(axis, title, label)
     if keys:
-        fit = 110 // max(len(str(key.get_label())) + 4 for key in keys)
+        fit = 110 // max(len(what) + 4 for _, _, groups in columns for what, _ in groups)
         figure.legend(
             handles=keys,
             loc="outside lower center",

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from elephan.base.quantity import scale_for, show
+from elephan.base.quantity import scale_for
 from elephan.report.style import GRID, INK, MUTED, PAPER, SERIES, color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from elephan.report.sketch import Recorder
 
 Array = npt.NDArray[np.float64]
 PHASES = 8  # of a round trip
@@ -207,8 +209,7 @@ def mark_changes(axes: Axes, changes: Sequence[tuple[float, str]], end_ns: float
             drawn = time
     if not named or end_ns <= 0:
         return
-    grid = axes.get_subplotspec()
-    width = 430.0 / (grid.get_gridspec().ncols if grid is not None else 1)  # about, in points: beside it stand names of lines
+    width = 430.0 / getattr(axes.get_figure(), "columns", 1)  # about, in points: beside it stand names of lines
     free = [-math.inf] * _CHANGE_ROWS_MAX
     rows = 0
     for time, words in sorted(changes):
@@ -287,10 +288,18 @@ def error_line(axes: Axes, x: Array, mean: Array, low: Array, high: Array, paint
 
 def plain_ticks(axes: Axes, x: Sequence[float], labels: Sequence[str]) -> None:
     """Ticks exactly at the points that were run."""
-    from matplotlib.ticker import NullLocator
-
     axes.set_xticks(list(x), list(labels))
-    axes.xaxis.set_minor_locator(NullLocator())
+    axes.minorticks_off()
+
+
+def number_format(axes: Axes, axis: str, kind: str, subs: Sequence[float] = ()) -> None:
+    """Says how the numbers of an axis are written (`elephan.report.paint.FORMATS`), and which parts of a decade have ticks."""
+    cast("Recorder", axes).keep("number_format", axis, kind, subs)
+
+
+def hide_spine(axes: Axes, side: str) -> None:
+    """Leaves out the line of an axis."""
+    cast("Recorder", axes).keep("hide_spine", side)
 
 
 def legend(axes: Axes, **where: Any) -> None:
@@ -309,45 +318,26 @@ def legend_below(axes: Axes) -> None:
 
 def log_time_axis(axes: Axes, axis: str, low_ns: float, high_ns: float) -> None:
     """A logarithmic axis of times in ns: 10 µs, 100 µs, 1 ms."""
-    from matplotlib.ticker import FuncFormatter
-
-    log_axis(axes, axis, low_ns, high_ns)
-    which = axes.yaxis if axis == "y" else axes.xaxis
-    which.set_major_formatter(FuncFormatter(lambda value, _: show(value, "ns")))
+    log_axis(axes, axis, low_ns, high_ns, "time")
 
 
 def percent_axis(axes: Axes, axis: str = "y") -> None:
     """Fractions written as percent: 50 %, 0.1 %."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    which = axes.yaxis if axis == "y" else axes.xaxis
-    which.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
-    which.set_minor_formatter(NullFormatter())
+    number_format(axes, axis, "percent")
 
 
 def count_axis(axes: Axes, top: float) -> None:
     """A logarithmic y axis of counts, with 0 below 1."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
     axes.set_yscale("symlog", linthresh=1, linscale=0.4)
     axes.set_ylim(0, top * 1.5)
-    axes.yaxis.set_major_locator(FixedLocator([0.0, *(10.0**k for k in range(math.floor(math.log10(top)) + 1))]))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: show(value, "1", 9)))
+    axes.set_yticks([0.0, *(10.0**k for k in range(math.floor(math.log10(top)) + 1))])
+    axes.minorticks_off()
+    number_format(axes, "y", "count")
 
 
-def log_axis(axes: Axes, axis: str, low: float, high: float) -> None:
+def log_axis(axes: Axes, axis: str, low: float, high: float, kind: str = "plain") -> None:
     """A logarithmic axis with plain numbers; within two decades also 2 and 5 are written."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    which, scale, limit = (
-        (axes.yaxis, axes.set_yscale, axes.set_ylim) if axis == "y" else (axes.xaxis, axes.set_xscale, axes.set_xlim)
-    )
+    scale, limit = (axes.set_yscale, axes.set_ylim) if axis == "y" else (axes.set_xscale, axes.set_xlim)
     scale("log")
     limit(low, high)
-    wide = high / low > 300
-    which.set_major_locator(LogLocator(base=10, subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
-    which.set_major_formatter(
-        FuncFormatter(lambda value, _: f"{value:,g}".replace(",", "\u202f") if value < 1e6 else f"{value:.0e}")
-    )
-    which.set_minor_formatter(NullFormatter())
+    number_format(axes, axis, kind, (1.0,) if high / low > 300 else (1.0, 2.0, 5.0))

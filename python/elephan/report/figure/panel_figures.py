@@ -131,8 +131,6 @@ def _heat(
     """A cell for each pair of controllers: `value(a, b)` is an interval between `least` and 1, `paint(mean)` a colour and its
     strength, `note(a, b)` a line on top.
     """
-    from matplotlib.patches import Rectangle
-
     count = len(panel.labels)
     size = min(0.62, 5.6 / count)
     figure, (axes,) = new_figure(height=0.9 + size * count + 0.16 * _longest(panel) * (count > 6))
@@ -142,7 +140,7 @@ def _heat(
             if math.isnan(interval.mean):
                 continue
             colour, strength = paint(interval.mean)
-            axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=colour, alpha=strength, linewidth=0))
+            axes.bar(column, 1, 1, row - 0.5, color=colour, alpha=strength, linewidth=0)
             text = f"{interval.mean:.2f}"
             if count <= 7 and math.isfinite(interval.low) and interval.high > interval.low:
                 axes.text(column, row + 0.27, _spread(interval, least), ha="center", va="center", fontsize=7, color=MUTED)
@@ -154,8 +152,8 @@ def _heat(
     axes.set_ylim(count - 0.5, -0.5)
     axes.grid(False)
     for side in ("left", "bottom"):
-        axes.spines[side].set_visible(False)
-    axes.xaxis.tick_top()
+        d.hide_spine(axes, side)
+    axes.tick_params(axis="x", top=True, labeltop=True, bottom=False, labelbottom=False)
     axes.set_xticks(range(count), short_names(panel.labels), rotation=90 if count > 6 else 0)
     axes.set_yticks(range(count), short_names(panel.labels))
     axes.tick_params(length=0, labelcolor=INK)

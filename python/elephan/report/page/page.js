@@ -26,11 +26,20 @@
       }, [panel.x, ...panel.series.map(s => s.y)], place);
     });
   }
+  const sketches = [...document.querySelectorAll(".sketch")].map(place => [place, JSON.parse(place.textContent)]);
+  let seen = 0;
+  function drawAll() {
+    if (seen === innerWidth) return;
+    seen = innerWidth;
+    for (const [place, figure] of sketches) sketch(place, figure);
+  }
   const button = document.getElementById("scheme");
   const name = () => { button.textContent = dark() ? "light" : "dark"; };
   button.addEventListener("click", () => { root.dataset.scheme = dark() ? "light" : "dark"; name(); if (payload.length) build(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { name(); if (payload.length) build(); });
+  addEventListener("resize", drawAll);
   addEventListener("resize", () => charts.forEach((c, i) => c.setSize({ width: document.getElementById("chart-" + i).clientWidth, height: c.height })));
   name();
+  drawAll();
   if (payload.length) build();
 })();

@@ -151,6 +151,8 @@ def render(page: Page) -> str:
         code=_code,
         css=_read("page.css"),
         js=_read("page.js"),
+        sketch_js=_read("sketch.js"),
+        json=lambda value: _json_in_html(shown_within(value)),
         uplot_css=_read("vendor/uplot/uPlot.min.css"),
         uplot_js=_read("vendor/uplot/uPlot.iife.min.js"),
         series_json=_json_in_html(shown_within(list(page.panels))),

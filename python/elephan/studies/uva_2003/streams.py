@@ -50,8 +50,6 @@ def rate(run: Run, step_s: float) -> tuple[Array, Array]:
 
 def early(results: Results) -> Drawing:
     """Goodput over a minute after an early loss or stall, with its phases."""
-    from matplotlib.patches import Patch
-
     variants = [v.label for v in results.experiment("early").variants if results.runs("early", v.label)]
     rows = max(1, -(-len(variants) // 2))
     fig, axes = new_figure(rows, 2, height=0.6 + 2.0 * rows, sharex=True, sharey=True)
@@ -65,7 +63,7 @@ def early(results: Results) -> Drawing:
         small_heading(axis, f"{variant.replace('/', ', ')}: Mb/s")
     for axis in axes[-2:]:
         axis.set_xlabel("simulated time, s")
-    handles = [Patch(color=paint, alpha=ALPHA, linewidth=0, label=name) for name, paint in PAINT.items()]
+    handles = [axes[0].plot([], [], "s", color=paint, alpha=ALPHA, label=name)[0] for name, paint in PAINT.items()]
     fig.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize=8.5)
     caption = (
         "Left and right: Reno and HSTCP. Above: 622.08 Mb/s behind 0.5 MB, where slow start loses; below: no slower "

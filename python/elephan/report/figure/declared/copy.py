@@ -87,7 +87,7 @@ def _plot_stages(axes: Axes, view: View, found: dict[str, d.Array], edges: d.Arr
         if share.max() > 0.005:
             named = name if share.mean() > 0.01 else None
             axes.bar(edges[:-1] * x, share, step * x, below, align="edge", color=color, alpha=0.75, linewidth=0, label=named)
-        below += share
+        below = below + share
     axes.set_ylim(0, 1)
     d.percent_axis(axes)
     d.heading(axes, "share of the time waited for")

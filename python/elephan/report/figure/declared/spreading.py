@@ -133,10 +133,9 @@ def pause_timeline(view: View) -> Drawing:
     mark_changes(axes[0], view)
     drawn = {i: tree for i, tree, _ in rows}
     if len(drawn) > 1:
-        from matplotlib.patches import Patch
-
-        handles = [Patch(color=color(i), label=f"root {arrow(tree.root)}") for i, tree in list(drawn.items())[: len(SERIES)]]
-        axes[0].legend(handles=handles, loc="upper left", bbox_to_anchor=(0, -0.9 / height * 1.2), ncols=2)
+        for i, tree in list(drawn.items())[: len(SERIES)]:
+            axes[0].plot([], [], "s", color=color(i), label=f"root {arrow(tree.root)}")
+        axes[0].legend(loc="upper left", bbox_to_anchor=(0, -0.9 / height * 1.2), ncols=2)
     hidden = sum(len(tree.ports) for tree in trees) - len(rows)
     words = [f"{_count(len(rows), 'port')} in the order of the tree, below the port to blame; the root of the congestion is "]
     words.append(f"{arrow(trees[0].root)}, which nobody paused." if len(drawn) == 1 else "the colour.")
@@ -189,7 +188,7 @@ def pause_tree(view: View) -> Drawing:
     bars.set_xlim(0, top * x * 1.45)
     bars.set_yticks([])
     bars.grid(visible=False)
-    bars.spines["left"].set_visible(False)
+    d.hide_spine(bars, "left")
     bars.set_xlabel(f"paused, {unit}")
     rest = len(trees) - len(chosen)
     caption = "A port hangs below the port that was to blame when it was first paused. Bars: its paused time in all."
