@@ -6,11 +6,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.elephan
 RUST_SOURCES := $(shell git ls-files -co --exclude-standard 'crates/*.rs' 'crates/**/Cargo.toml' Cargo.toml Cargo.lock 2>/dev/null)
 OUT ?= results
+WHEELS ?= dist
 SEED ?= 2026
 
 MINUTES ?= 5
 
-.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint bench wheel generate clean packetdrill
+.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint bench wheel lock generate clean packetdrill
 
 help:
 	@echo "make demo      the quick cut of the study intel-2004: answer, verdicts, report"
@@ -19,7 +20,8 @@ help:
 	@echo "make fuzz      random scenarios without end; what is found goes to results/fuzz (docs/fuzz.md)"
 	@echo "make lint      formatting, clippy, ruff, mypy, generated files"
 	@echo "make bench     the standard workloads W1 to W4"
-	@echo "make wheel     an abi3 wheel in dist/"
+	@echo "make wheel     a manylinux abi3 wheel in dist/, for any CPython from 3.11 on"
+	@echo "make lock      write requirements.lock again (UPGRADE=--upgrade: with the newest versions)"
 	@echo "make packetdrill DIR=...  packetdrill scripts below DIR, as a table"
 	@echo "make generate  write the generated files again: schema, references, Python classes"
 
@@ -87,8 +89,19 @@ lint: setup
 bench: setup
 	$(BIN)/elephan bench W1 W2 W3 W4
 
+# --compatibility: Debian 12's C library gives symbols of 2.34 at most; maturin refuses what asks for later ones.
 wheel: $(VENV)/.deps
-	$(BIN)/maturin build --release --out dist
+	$(BIN)/maturin build --release --quiet --compatibility manylinux_2_34 --out $(WHEELS)
+
+# Exact versions for CPython 3.11 and later, with the hashes of all their files. What is locked already stays, unless UPGRADE=--upgrade.
+# pip too, because `maturin develop` installs the dependency group, which pip knows since 25.1.
+LOCK := target/lock/bin
+
+lock:
+	$(PYTHON) -m venv target/lock
+	$(LOCK)/python -m pip install --quiet uv
+	echo "pip>=25.1" | $(LOCK)/uv pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes --no-annotate \
+		--no-emit-index-url --custom-compile-command "make lock" $(UPGRADE) --output-file requirements.lock pyproject.toml -
 
 generate: setup
 	cargo run --quiet --package elephan-scenario --bin generate -- $(CHECK)

@@ -61,7 +61,12 @@ def load_sweep(path: Path) -> Sweep:
 
 
 def load(path: str | os.PathLike[str]) -> Run | Sweep | Panel | Answer | Trace:
-    """A finished result of any kind but a study from its folder; the tables of a run or trace are read when asked for."""
+    """Returns a finished result of any kind but a study from its folder; tables of a run or trace are read when asked for.
+
+    >>> saved = el.run("sawtooth", set={"duration": "12 s"}, out="saved")
+    >>> el.load("saved").flows.num_rows
+    1
+    """
     where, manifest = folder.open_result(path)
     if manifest.get("kind") == "run":
         return load_run(where)

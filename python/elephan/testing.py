@@ -28,6 +28,13 @@ def check_congestion_control(controller: Any, *, cases: int = 400, seed: int = 1
 
     Raises `AssertionError` with the rule that was broken, the seed, and the shortest story found that breaks it; what the class
     raised, if it did, is its cause.
+
+    >>> class Steady(el.CongestionControl):
+    ...     def on_ack(self, ack):
+    ...         if not ack.app_limited:
+    ...             self.cwnd += self.mss * min(ack.acked, self.cwnd) / self.cwnd
+    ...
+    >>> el.testing.check_congestion_control(Steady, cases=20, days=False)
     """
     for name, value in (("cases", cases), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:

@@ -45,7 +45,14 @@ def escaped_json(text: str) -> str:
 
 
 class ElephanError(Exception):
-    """A failure that a user can do something about. Its text is one line, whatever names and values it repeats."""
+    """A failure that a user can do something about. Its text is one line, whatever names and values it repeats.
+
+    >>> try:
+    ...     el.run("sawtooth", set={"duration": "5 parsecs"})
+    ... except el.ElephanError as error:
+    ...     print(error.exit_status, type(error).__name__)
+    2 InputError
+    """
 
     exit_status = 1
 
@@ -54,7 +61,13 @@ class ElephanError(Exception):
 
 
 class InputError(ElephanError, ValueError):
-    """Something asked for is wrong: a name, a value, a file, a folder that is not ours."""
+    """Something asked for is wrong: a name, a value, a file, a folder that is not ours.
+
+    >>> el.cc.new("cubik")
+    Traceback (most recent call last):
+        ...
+    elephan.base.errors.InputError: no congestion control "cubik"; did you mean "cubic"?
+    """
 
     exit_status = 2
 

@@ -48,7 +48,16 @@ _BOOTSTRAP_RESAMPLES = 9999
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its confidence interval. With one value the bounds are NaN: no spread is known."""
+    """An estimate with its confidence interval. With one value the bounds are NaN: no spread is known.
+
+    `mean` is the estimate, `low` and `high` are the bounds at `level`, and `n` counts the values.
+
+    >>> found = el.stats.mean_interval([4, 5, 6])
+    >>> round(found.half_width, 3)
+    2.484
+    >>> found.as_dict()["n"]
+    3
+    """
 
     mean: float
     low: float
@@ -59,10 +68,11 @@ class Interval:
 
     @property
     def half_width(self) -> float:
+        """Half of the width of the interval."""
         return (self.high - self.low) / 2
 
     def as_dict(self) -> dict[str, float | int | None]:
-        """JSON-ready; a bound that is not known is null."""
+        """Returns the interval ready for JSON; a bound that is not known is null."""
 
         def known(x: float) -> float | None:
             return x if math.isfinite(x) else None
@@ -90,15 +100,24 @@ def _clean(values: Values) -> npt.NDArray[np.float64]:
 
 @of_arguments
 def within(interval: Interval, low: float, top: float) -> Interval:
-    """An interval cut off where its quantity ends: a share is at most 1, a time at least 0."""
+    """Returns an interval cut off where its quantity ends: a share is at most 1, a time at least 0.
+
+    >>> wide = el.stats.mean_interval([0.9, 1.0])
+    >>> round(wide.high, 2), el.stats.within(wide, 0.0, 1.0).high
+    (1.59, 1.0)
+    """
     return replace(interval, low=max(interval.low, low), high=min(interval.high, top)) if interval.n > 1 else interval
 
 
 @of_arguments
 def mean_interval(values: Values, level: float = 0.95) -> Interval:
-    """Mean of independent values with Student's t interval at `level`. NaN values are left out.
+    """Returns the mean of independent values with Student's t interval at `level`. NaN values are left out.
 
-    Example: 4, 5, 6 have mean 5, standard error 0.57735, t(0.975, 2) = 4.30265: 5 +- 2.484.
+    Here the standard error is 0.57735, t(0.975, 2) is 4.30265, and their product is 2.484. Raises ValueError without a value.
+
+    >>> found = el.stats.mean_interval([4, 5, 6])
+    >>> found.mean, round(found.low, 3), round(found.high, 3)
+    (5.0, 2.516, 7.484)
     """
     array = _clean(values)
     mean, n = float(np.mean(array)), int(array.size)
@@ -119,6 +138,9 @@ def mean_within(values: Values, low: float = -math.inf, top: float = math.inf) -
     """Returns `mean_interval` of the values that are not NaN, cut off where their quantity ends; `NOTHING` of no value.
 
     Example: 0.58, 1 and 1 of a share: 0.86, from 0.258 to 1.
+
+    >>> el.stats.mean_within([0.9, 1.0], 0.0, 1.0).high
+    1.0
     """
     known = _array(values)
     known = known[~np.isnan(known)]
@@ -131,9 +153,12 @@ def mean_within(values: Values, low: float = -math.inf, top: float = math.inf) -
 
 @of_arguments
 def quantiles(values: Values, qs: Sequence[float]) -> list[float]:
-    """Sample quantiles, NaN for an empty sample: of n values the smallest that at least `q n` of them do not exceed.
+    """Returns sample quantiles, NaN for an empty sample: of n values the smallest that at least `q n` of them do not exceed.
 
     A value that was seen (Hyndman-Fan type 1), as in `summary.json`.
+
+    >>> el.stats.quantiles([10, 20, 30, 40], [0.5, 0.9])
+    [20.0, 40.0]
     """
     array = _array(values)
     if array.size == 0:
@@ -187,7 +212,12 @@ def _bca(statistic: str, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64],
 
 @of_arguments
 def paired_difference(a: Values, b: Values, level: float = 0.95, method: str = "t") -> Interval:
-    """Mean of `a[i] - b[i]`, runs with the same seed. `method`: `t` or `bca` (bootstrap)."""
+    """Returns the mean of `a[i] - b[i]`, of runs with the same seed. `method`: `t` or `bca` (bootstrap).
+
+    >>> found = el.stats.paired_difference([10, 12, 11], [8, 9, 9])
+    >>> round(found.mean, 3), round(found.low, 3)
+    (2.333, 0.899)
+    """
     x, y = _pairs(a, b)
     if method == "bca":
         return _bca("difference", x, y, level)
@@ -198,11 +228,14 @@ def paired_difference(a: Values, b: Values, level: float = 0.95, method: str = "
 
 @of_arguments
 def paired_ratio(a: Values, b: Values, level: float = 0.95, method: str = "t") -> Interval:
-    """Ratio of `a` to `b` over runs with the same seed.
+    """Returns the ratio of `a` to `b` over runs with the same seed.
 
     `t`: geometric mean of `a[i] / b[i]`, with the t interval of its logarithm (all values must be positive).
     `bca`: `sum(a) / sum(b)` with a bootstrap interval over the pairs (for ratios of values that may be zero). Over a sum of zero
     it is infinite, NaN if both are zero; its bounds are NaN then, and where resamples have such a ratio.
+
+    >>> round(el.stats.paired_ratio([10, 12, 11], [5, 6, 5.5]).mean, 6)
+    2.0
     """
     x, y = _pairs(a, b)
     if method == "bca":
@@ -225,9 +258,12 @@ def _without_overflow(array: npt.NDArray[np.float64], axis: int | None = None) -
 
 @of_arguments
 def jain(values: Values) -> float:
-    """Jain's fairness index `(sum x)^2 / (n sum x^2)`: 1 when all are equal, 1/n when one has all, NaN without any.
+    """Returns Jain's fairness index `(sum x)^2 / (n sum x^2)`: 1 when all are equal, 1/n when one has all, NaN without any.
 
     NaN too if a value is infinite or none.
+
+    >>> el.stats.jain([10, 10, 10]), el.stats.jain([10, 0])
+    (1.0, 0.5)
     """
     array = _array(values)
     if not array.any() or not np.isfinite(array).all():
@@ -238,7 +274,11 @@ def jain(values: Values) -> float:
 
 @of_arguments
 def jain_per_window(shares: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Jain's index of each row of `shares` (windows x flows); NaN where nobody got anything."""
+    """Returns Jain's index of each row of `shares` (windows x flows); NaN where nobody got anything.
+
+    >>> el.stats.jain_per_window([[5, 5], [10, 0]])
+    array([1. , 0.5])
+    """
     array = np.asarray(shares, dtype=np.float64)
     if array.ndim != 2:
         raise ValueError(f"shares must be windows x flows, not an array of shape {array.shape}")
@@ -251,7 +291,11 @@ def jain_per_window(shares: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 @of_arguments
 def coefficient_of_variation(values: Values) -> float:
-    """Standard deviation (n - 1) over mean; NaN for fewer than two values or a mean of zero."""
+    """Returns the standard deviation (n - 1) over the mean; NaN for fewer than two values or a mean of zero.
+
+    >>> round(el.stats.coefficient_of_variation([4, 5, 6]), 3)
+    0.2
+    """
     array = _array(values)
     if array.size < 2 or not array.any() or not np.isfinite(array).all():
         return math.nan
@@ -263,7 +307,13 @@ def coefficient_of_variation(values: Values) -> float:
 
 @of_arguments
 def batch_interval(series: Values, batches: int = 10, level: float = 0.95) -> Interval:
-    """Mean of a time series with an interval by batch means (Law and Kelton), for one long run."""
+    """Returns the mean of a time series with an interval by batch means (Law and Kelton), for one long run.
+
+    >>> import numpy as np
+    >>> found = el.stats.batch_interval(np.arange(100) % 10)
+    >>> found.mean, found.n
+    (4.5, 10)
+    """
     array = _clean(series)
     if array.size < 2 * batches:
         return Interval(float(np.mean(array)), math.nan, math.nan, int(array.size), level, "batch")

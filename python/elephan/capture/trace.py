@@ -75,7 +75,21 @@ class Total:
 
 
 class Trace(Drawn):
-    """What a capture or a log says. Tables are pyarrow Tables, as the data dictionary has them."""
+    """What a capture or a log says. Tables are pyarrow Tables, as the data dictionary has them.
+
+    >>> run = el.run("sawtooth", set={"duration": "30 s"}, out="traced", pcap=True)
+    >>> trace = el.analyze(run.captures[0])
+    >>> trace.focus, trace.label(0), trace.row(0)["fin"]
+    (0, 'sender[0] → receiver[0]', False)
+    >>> time_ns, window_bytes = trace.series(0, "cwnd_bytes")
+    >>> time_ns, place_bytes = trace.times(0, "retransmission")
+    >>> len(place_bytes), trace.beside_share(trace.row(0))
+    (172, 0.0)
+    >>> round(trace.rtt_ns(trace.row(0)) / 1e6)
+    77
+    >>> trace.phases().recovers is None, trace.activity(0).whole_s > 0
+    (True, True)
+    """
 
     kind = "trace"
 
@@ -135,7 +149,7 @@ class Trace(Drawn):
         return sorted(rows, key=lambda row: (-row["delivered_bytes"], row["connection"]))
 
     def row(self, number: int) -> dict[str, Any]:
-        """The row of `connections` of a connection; InputError if there is none."""
+        """Returns the row of `connections` of a connection. Raises InputError if there is none."""
         row = next((row for row in self.ranked if row["connection"] == number), None)
         if row is None:
             numbers = sorted(row["connection"] for row in self.ranked)
@@ -152,7 +166,7 @@ class Trace(Drawn):
         return int(self.ranked[0]["connection"] if asked is None else asked)
 
     def label(self, number: int) -> str:
-        """A connection as a reader would call it; with ports where the hosts alone do not tell it."""
+        """Returns a connection as a reader would call it; with ports where the hosts alone do not tell it."""
         row = self.row(number)
         ends = (row["source"], row["destination"])
         alike = sum((other["source"], other["destination"]) == ends for other in self.ranked)
@@ -160,7 +174,7 @@ class Trace(Drawn):
         return f"{ends[0]}{ports[0]} → {ends[1]}{ports[1]}"
 
     def series(self, number: int, name: str) -> tuple[Array, Array]:
-        """A column of `connection_samples` of one connection: ends of the intervals in ns, and values."""
+        """Returns a column of `connection_samples` of one connection: ends of the intervals in ns, and as many values."""
         samples = self.samples
         if not samples.num_rows:
             return np.empty(0), np.empty(0)
@@ -168,11 +182,11 @@ class Trace(Drawn):
         return column(samples, "time_ns")[chosen], column(samples, name)[chosen]
 
     def activity(self, number: int) -> Activity:
-        """When a connection did something."""
+        """Returns when a connection did something."""
         return Activity(self.samples, number)
 
     def times(self, number: int, *kinds: str) -> tuple[Array, Array]:
-        """Times in ns, ascending, and places in the stream of events of some kinds."""
+        """Returns times in ns, ascending, and places in the stream, in bytes, of events of some kinds."""
         events = self.events
         if not events.num_rows:
             return np.empty(0), np.empty(0)
@@ -205,7 +219,7 @@ class Trace(Drawn):
         return Total(len(ends), sum(row["delivered_bytes"] for row in rows), begin, end)
 
     def beside_share(self, row: dict[str, Any]) -> float:
-        """What other connections that did not go the other way delivered while this one did, over what it delivered itself."""
+        """Returns what other connections of the same direction delivered meanwhile, over what this connection delivered."""
         begin, end = row["data_start_ns"], row["data_end_ns"]
         if not row["delivered_bytes"] or begin is None or end is None:
             return 0.0
@@ -240,12 +254,12 @@ class Trace(Drawn):
             return None
 
     def rtt_ns(self, row: dict[str, Any]) -> float | None:
-        """The usual round-trip time of a connection over the whole way, ns; None if it is not known."""
+        """Returns the usual round-trip time in ns of a connection over the whole path; None if it is not known."""
         own = [row["median_rtt_ns"] or row["min_rtt_ns"], row["handshake_rtt_ns"]]
         return next((one for one in (own if row["vantage"] in ENDS else own[::-1]) if one), None)
 
     def phases(self, number: int | None = None) -> phases.Phases:
-        """The phases of a connection (`focus`); InputError where it is too short to have any."""
+        """Returns the phases of a connection (`focus`). Raises InputError where it is too short to have any."""
         if not self.ranked:
             raise InputError("no connection")
         row = self.row(self.focus if number is None else number)
@@ -314,6 +328,10 @@ def analyze(
     after the capture or log. `connection`: the number of the one to show in phases and figures of one connection, instead of the
     one that delivered most. `out`: a folder for tables and report.
     InputError: a file that is none of these, in one line.
+
+    >>> run = el.run("sawtooth", set={"duration": "12 s"}, out="captured", pcap=True)
+    >>> el.analyze(run.captures[0], since="1 s").connections.num_rows
+    1
     """
     if not isinstance(path, str | os.PathLike | Iterable):
         raise InputError(f"capture or log: {path!r} is not a path; give a text or a pathlib.Path")

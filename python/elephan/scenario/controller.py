@@ -39,6 +39,31 @@ class CongestionControl(_core.Guest):
     Slow start is the stack's: below `ssthresh` it grows the window, and `on_ack` and `on_round` are called above it. With
     `slow_start = False` they are called below as well and growth is theirs. Fast recovery is the stack's too: what is lost is
     told once, by `on_congestion` when it begins, and no `on_ack` until it is over.
+
+    >>> class Careful(el.CongestionControl):
+    ...     def on_ack(self, ack):
+    ...         if not ack.app_limited:
+    ...             self.cwnd += self.mss * min(ack.acked, self.cwnd) / self.cwnd
+    ...     def on_congestion(self, event):
+    ...         self.ssthresh = self.cwnd = max(0.7 * self.cwnd, 2 * self.mss)
+    ...     def on_sent(self, now, bytes, inflight):
+    ...         self.pacing_rate = 8 * self.cwnd / 0.05
+    ...     def on_undo(self, now):
+    ...         self.timer = None
+    ...     def on_timer(self, now):
+    ...         self.timer = None
+    ...     def on_delivery(self, ack):
+    ...         self.timer = ack.now + 1.0
+    ...
+    >>> run = el.run("sawtooth", set={"traffic.reno.congestion_control": Careful, "duration": "12 s"})
+    >>> run.flows["congestion_control"].to_pylist()
+    ['Careful']
+    >>> class Slow(el.CongestionControl):
+    ...     def on_round(self, round):
+    ...         self.cwnd += self.mss / 2
+    ...
+    >>> el.cc.new(Slow, initial_window=4).cwnd
+    5792.0
     """
 
     slow_start: bool = True

@@ -66,7 +66,14 @@ _NAME = re.compile(r"([^.\[]*)(?:\[(.+)\])?\.?(.*)", re.DOTALL)
 
 
 def parse(name: str) -> tuple[Measure, str]:
-    """`latency_ns.p99` as its measure and take, or one line about what is wrong with it."""
+    """Returns the measure and the take of a statistic such as `latency_ns.p99`.
+
+    Raises InputError with one line about what is wrong.
+
+    >>> measure, take = el.measures.parse("latency_ns.p99")
+    >>> measure.name, measure.unit, take
+    ('latency_ns', 'ns', 'p99')
+    """
     if not isinstance(name, str):
         raise InputError(f"a statistic is named by a text such as goodput_bps.sum, not {name!r}")
     match = _NAME.fullmatch(name)
@@ -83,7 +90,11 @@ def parse(name: str) -> tuple[Measure, str]:
 
 
 def is_statistic(name: str) -> bool:
-    """Returns whether a text names a statistic."""
+    """Returns whether a text names a statistic.
+
+    >>> el.measures.is_statistic("loss.max"), el.measures.is_statistic("seed")
+    (True, False)
+    """
     try:
         parse(name)
     except InputError:
@@ -92,13 +103,21 @@ def is_statistic(name: str) -> bool:
 
 
 def unit_of(name: str) -> str:
-    """The unit of a statistic: `bps`, `ns`, `bytes`, `%` or `1`."""
+    """Returns the unit of a statistic: `bps`, `ns`, `bytes`, `%` or `1`.
+
+    >>> el.measures.unit_of("latency_ns.p99"), el.measures.unit_of("goodput_bps.jain")
+    ('ns', '1')
+    """
     measure, take = parse(name)
     return "1" if take in _PURE else measure.unit
 
 
 def describe(name: str) -> str:
-    """A statistic in words: `99th percentile of latency ...`."""
+    """Returns a statistic in words: `99th percentile of latency ...`.
+
+    >>> el.measures.describe("loss.max")
+    'max: packets dropped at a port over packets offered to it'
+    """
     measure, take = parse(name)
     words = {
         "sum": "total",
@@ -116,7 +135,14 @@ def describe(name: str) -> str:
 
 
 def absent(name: str, resolved: Mapping[str, Any]) -> str:
-    """Why no run of a resolved scenario can have a statistic; empty if one may."""
+    """Returns why no run of a resolved scenario can have a statistic; empty if a run may have it.
+
+    >>> run = el.run("sawtooth", set={"duration": "12 s"})
+    >>> el.measures.absent("goodput_bps.sum", run.resolved)
+    ''
+    >>> el.measures.absent("copy_bps.max", run.resolved) != ""
+    True
+    """
     return next((why for need in parse(name)[0].needs if (why := need(resolved))), "")
 
 
@@ -126,10 +152,14 @@ def _named(name: str, error: NoSuchPart) -> NoSuchPart:
 
 
 def statistic(run: Run, name: str) -> float:
-    """One number of a run; NaN where it needs more values than there are.
+    """Returns one number of a run; NaN where it needs more values than there are.
 
     Raises InputError for what is no statistic, for a part in brackets that the run does not have, and where there is no value:
     only counts and, of what the scenario can have, sums are 0 then.
+
+    >>> run = el.run("sawtooth", set={"duration": "12 s"})
+    >>> el.measures.statistic(run, "goodput_bps.count")
+    1.0
     """
     measure, take = parse(name)
     try:
@@ -150,10 +180,14 @@ def statistic(run: Run, name: str) -> float:
 
 
 def statistics(run: Run, names: tuple[str, ...] = DEFAULT, strict: bool = True) -> dict[str, float]:
-    """Several statistics of a run by name; of measures without any value all but counts and sums, which are 0, are left out.
+    """Returns several statistics of a run by name. Of measures without any value counts and sums are 0; others are left out.
 
     A part in brackets that the run does not have is an InputError, or with `strict=False` has no values: one list of statistics
     serves runs of several scenarios.
+
+    >>> run = el.run("sawtooth", set={"duration": "12 s"})
+    >>> el.measures.statistics(run, ("goodput_bps.count", "timeouts.sum"))
+    {'goodput_bps.count': 1.0, 'timeouts.sum': 0.0}
     """
     cache: dict[str, Array] = {}
     missing: set[str] = set()
@@ -179,8 +213,16 @@ def statistics(run: Run, names: tuple[str, ...] = DEFAULT, strict: bool = True) 
 
 
 def usual(run: Run, asked: Sequence[str] = ()) -> dict[str, float]:
-    """The statistics asked for and the usual ones; of these Jain's index only where equal shares are what to expect, and pauses
-    only where a port can be paused."""
+    """Returns the statistics asked for and the usual ones of a run.
+
+    Jain's index is among them only where equal shares are what to expect, and pauses only where a port can be paused.
+
+    Jain's index is among them only where equal shares are what to expect, and pauses only where a port can be paused.
+
+    >>> run = el.run("sawtooth", set={"duration": "12 s"})
+    >>> "goodput_bps.sum" in el.measures.usual(run)
+    True
+    """
     found = statistics(run, tuple(dict.fromkeys((*asked, *DEFAULT))))
     if _JAIN in found and _JAIN not in asked and not sharing.compete_alike(run):
         del found[_JAIN]
@@ -196,14 +238,24 @@ def _can_pause(resolved: Mapping[str, Any]) -> bool:
 
 
 def time_of(run: Run, name: str) -> str:
-    """Which part of a run a statistic is of, where its warm-up makes a difference: `after the warm-up` or `whole run`."""
+    """Returns which part of a run a statistic is of, where its warm-up makes a difference: `after the warm-up` or `whole run`.
+
+    >>> run = el.run("sawtooth", set={"duration": "12 s"})
+    >>> el.measures.time_of(run, "goodput_bps.sum")
+    'after the warm-up'
+    """
     if not run.warmup_ns:
         return ""
     return "whole run" if parse(name)[0].of_whole_run else "after the warm-up"
 
 
 def place_of(run: Run, name: str) -> str:
-    """The port whose number a statistic is, as `loss.max` is of one port; empty if it is of several or of none."""
+    """Returns the port whose number a statistic is, as `loss.max` is of one port; empty if it is of several or of none.
+
+    >>> run = el.run("sawtooth", set={"duration": "12 s"})
+    >>> el.measures.place_of(run, "queue_max_bytes.max")
+    'left->right'
+    """
     measure, take = parse(name)
     if take not in ("max", "min") or "[" in measure.name or measure.scope is not Scope.PORTS or not run.ports.num_rows:
         return ""

@@ -30,12 +30,21 @@ def new(
     abc_limit: float | None = None,
     **params: Any,
 ) -> Any:
-    """A congestion control by name, or of a class of one's own; `initial_window` in segments, `params` as a scenario gives them.
+    """Returns a controller by the name of its congestion control, or of a class of one's own.
 
+    `initial_window` is in segments; `params` are parameters as a scenario gives them.
     `slow_start` is `"classic"`, `"hystartpp"` ... or a table with `kind` and its parameters, as in `tcp = { slow_start = ... }`;
     `abc_limit` the segments that one ACK may add in it (L of RFC 3465), without a limit by default.
     Controllers that draw by chance (`bbr`, `bbr3`, `pcp`) draw from seed 0 until `set_seed`, so the same calls give the same
-    windows. What a class of one's own raises is raised by the call that told it.
+    windows. What a class of one's own raises is raised by the call that reaches it. Raises InputError.
+
+    >>> c = el.cc.new("reno", mss=1000, initial_window=10)
+    >>> c.on_ack(0.1, 1000, 0.1, 10_000)  # now, acknowledged, round-trip time, in flight
+    >>> c.cwnd
+    11000.0
+    >>> c.on_loss(0.2, 1000, 11_000)
+    >>> c.cwnd, c.ssthresh
+    (5500.0, 5500.0)
     """
     if isinstance(mss, bool) or not isinstance(mss, int) or mss < 1:
         raise InputError(f"mss is a whole number of bytes from 1, not {mss!r}")
@@ -56,7 +65,14 @@ def new(
 
 
 def describe(kind: str | ControllerFactory) -> dict[str, Any]:
-    """What a congestion control is: a line, its parameters with default and source, the names of its states."""
+    """Returns what a congestion control is: a line, its parameters with default and source, the names of its states.
+
+    >>> found = el.cc.describe("cubic")
+    >>> found["parameters"][0]["name"]
+    'c'
+    >>> "states" in found
+    True
+    """
     if not isinstance(kind, str):
         return guest.describe(kind)
     _check_name(kind)

@@ -19,15 +19,25 @@ from elephan.scenario.model import plain
 
 
 def Disk(**params: Any) -> Any:
-    """An idle disk with an empty cache: `profile`, `read` and `write`, or `disks` and `disk_rate`.
+    """Returns an idle disk with an empty cache: `profile`, `read` and `write`, or `disks` and `disk_rate`.
 
     `read(now, size)` gives the time in s at which `size` bytes are in memory, `write(now, size)` those at which they are in the
     cache (when `write()` returns) and on the disk. `cached_bytes(now)`: what waits in the cache. `read_rate` and `write_rate` in
     bit/s. A `profile` may be a file of `elephan measure disk`. Raises InputError.
+
+    >>> d = el.disk.Disk(read="800 Mbps", write="400 Mbps")
+    >>> d.read(0.0, 1e6)
+    0.01
+    >>> d.read_rate
+    800000000.0
     """
     return core.build("DiskModel", **plain(params))
 
 
 def parameters(disk: Any) -> dict[str, Any]:
-    """The parameters of a disk, defaults and what follows from its profile included, as a scenario writes them."""
+    """Returns the parameters of a disk, defaults and what follows from its profile included, as a scenario writes them.
+
+    >>> el.disk.parameters(el.disk.Disk(read="800 Mbps", write="400 Mbps"))["write"]
+    '400 Mbps'
+    """
     return dict(json.loads(disk.parameters()))

@@ -26,7 +26,14 @@ SIZE_MAX = 1 << 20
 
 @dataclass(frozen=True)
 class Report:
-    """What one script came to."""
+    """The report on one script: its verdict, the seconds that it took, and where and how it differs.
+
+    >>> report = el.packetdrill.run_text("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3")
+    >>> report.verdict
+    'pass'
+    >>> report.as_dict()["path"]
+    'script'
+    """
 
     path: Path
     verdict: str
@@ -47,7 +54,11 @@ class Report:
 
 
 def scripts(paths: Iterable[str | Path]) -> list[Path]:
-    """Returns the files given, and of folders all `.pkt` files below, in order."""
+    """Returns the files given, and of folders all `.pkt` files below, in order.
+
+    >>> [path.name for path in el.packetdrill.scripts(["one.pkt"])]
+    ['one.pkt']
+    """
     if isinstance(paths, (str, os.PathLike)) or not isinstance(paths, Iterable):
         raise InputError(f"{paths!r} is no list of files and folders")
     found: list[Path] = []
@@ -68,13 +79,23 @@ def scripts(paths: Iterable[str | Path]) -> list[Path]:
 
 
 def run_text(text: str, *, path: str | Path = "script", stack: str = "linux", trace: bool = False) -> Report:
-    """Runs the text of a script; commands name files beside `path`."""
+    """Runs the text of a script; commands name files beside `path`.
+
+    >>> el.packetdrill.run_text("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3").verdict
+    'pass'
+    """
     report = json.loads(core.call("packetdrill", text, str(Path(path).parent), stack, trace))
     return Report(path=Path(path), **report)
 
 
 def run_file(path: str | Path, *, stack: str = "linux", trace: bool = False) -> Report:
-    """Runs a script."""
+    """Runs the script of a file; returns its report. Raises InputError for a file that cannot be read.
+
+    >>> from pathlib import Path
+    >>> written = Path("one.pkt").write_text("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3")
+    >>> el.packetdrill.run_file("one.pkt").verdict
+    'pass'
+    """
     path = Path(path)
     if path.exists() and not path.is_file():
         raise InputError(f"{path} is no file")
@@ -89,13 +110,24 @@ def run_file(path: str | Path, *, stack: str = "linux", trace: bool = False) -> 
 
 
 def run(paths: Sequence[str | Path], *, stack: str = "linux", trace: bool = False) -> Iterator[Report]:
-    """Yields the report of each script of the files and folders given."""
+    """Yields the report of each script of the files and folders given.
+
+    >>> from pathlib import Path
+    >>> written = Path("one.pkt").write_text("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3")
+    >>> [report.verdict for report in el.packetdrill.run(["one.pkt"])]
+    ['pass']
+    """
     for path in scripts(paths):
         yield run_file(path, stack=stack, trace=trace)
 
 
 def tally(reports: Iterable[Report]) -> dict[str, dict[str, int]]:
-    """Returns how often each verdict came, by folder; the folders in order."""
+    """Returns how often each verdict came, by folder; the folders in order.
+
+    >>> report = el.packetdrill.run_text("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3")
+    >>> el.packetdrill.tally([report])
+    {'.': {'pass': 1, 'differs': 0, 'cannot-run': 0, 'invalid': 0}}
+    """
     rows: dict[str, dict[str, int]] = {}
     for report in reports:
         row = rows.setdefault(str(report.path.parent), dict.fromkeys(VERDICTS, 0))

@@ -24,7 +24,13 @@ _OPTIONS = ("mss", "variant")
 
 
 def Recovery(**options: Any) -> Any:
-    """A new recovery; `mss` in bytes (1448), `variant` one of `rfc9937` (default), `rfc6937`, `rfc6937-crb`."""
+    """Returns a new recovery; `mss` in bytes (1448), `variant` one of `rfc9937` (default), `rfc6937`, `rfc6937-crb`.
+
+    >>> p = el.prr.Recovery(mss=1000)
+    >>> p.start(10_000, 5_000, 10_000)  # cwnd, ssthresh, in flight
+    >>> p.on_ack(1000, 9_000)  # delivered, pipe: how many bytes may leave
+    500
+    """
     for name in options:
         if name not in _OPTIONS:
             raise InputError(f'Recovery has no option "{name}"{nearest(name, list(_OPTIONS))}')

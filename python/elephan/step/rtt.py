@@ -24,7 +24,13 @@ _OPTIONS = ("stack", "rto_rule", "rto_initial", "rto_min", "rto_max", "clock_gra
 
 
 def Estimator(**options: Any) -> Any:
-    """A new estimator; `options` such as `rto_min`, `rto_initial`, `rto_rule` as in a stack."""
+    """Returns a new estimator of the retransmission timeout; `options` such as `rto_min`, `rto_initial`, `rto_rule` as in a stack.
+
+    >>> e = el.rtt.Estimator(rto_min=0.2)
+    >>> e.sample(0.0, 0.1)
+    >>> e.srtt, e.rttvar, round(e.rto, 6)
+    (0.1, 0.05, 0.3)
+    """
     for name in options:
         if name not in _OPTIONS:
             raise InputError(f'Estimator has no option "{name}"{nearest(name, list(_OPTIONS))}')

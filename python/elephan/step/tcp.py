@@ -22,7 +22,7 @@ from elephan.scenario.model import plain
 
 
 def Endpoint(stack: str = "rfc", *, isn: int = 0, auto_read: bool = False, **options: Any) -> Any:
-    """A closed endpoint with the options of a stack and those given over them.
+    """Returns a closed endpoint with the options of a stack and those given over them.
 
     `options` are the TCP options of a scenario; here a number for a time is seconds and for a size bytes, and `congestion_control`
     may be a class. `isn`: initial sequence number. `auto_read`: the application reads at once what arrives, instead of by `read`.
@@ -39,6 +39,16 @@ def Endpoint(stack: str = "rfc", *, isn: int = 0, auto_read: bool = False, **opt
 
     Properties: `state` (such as "established"), `phase`, `cwnd`, `ssthresh`, `pacing_rate` (bit/s), `inflight`, `pipe`, `acked`,
     `received`, `mss`, `srtt`, `rto`, and `stats`, the statistics of RFC 4898 as a dict (times in ns).
+
+    >>> a, b = el.tcp.Endpoint(isn=100), el.tcp.Endpoint(isn=300)
+    >>> b.listen(0.0)
+    >>> a.connect(0.0)
+    >>> for now, ours, theirs in ((0.0, a, b), (0.1, b, a), (0.2, a, b)):
+    ...     for segment in ours.poll_transmit(now):
+    ...         theirs.on_segment(now + 0.1, segment)
+    ...
+    >>> a.state, b.state
+    ('established', 'established')
     """
     if isinstance(isn, bool) or not isinstance(isn, int) or not 0 <= isn < 2**32:
         raise InputError(f"isn is a whole number from 0 to 4294967295, not {isn!r}")

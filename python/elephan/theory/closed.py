@@ -66,9 +66,14 @@ TIMESTAMP_OPTION_BYTES = 12  # RFC 7323, padded
 
 @of_arguments
 def max_goodput(rate: float | str, mtu: float | str = 1500, timestamps: bool = False) -> float:
-    """Highest TCP goodput of an Ethernet link in bit/s: payload over wire bytes of full packets of `mtu` IP bytes.
+    """Returns the highest TCP goodput of an Ethernet link in bit/s: payload over wire bytes of full packets.
 
-    10 Gb/s and 1500 bytes: 9.4928 Gb/s, with timestamps 9.4148 Gb/s.
+    `mtu` is the size of an IP packet in bytes. `timestamps`: each packet has the 12 bytes of that option. Raises InputError.
+
+    >>> el.theory.max_goodput("10 Gbps")
+    9492847854.356306
+    >>> round(el.theory.max_goodput(10e9, mtu=9000, timestamps=True) / 1e9, 4)
+    9.9004
     """
     rate_bps, mtu = bits_per_second(rate), size_bytes(mtu)
     headers = TCP_IP_HEADER_BYTES + (TIMESTAMP_OPTION_BYTES if timestamps else 0)
@@ -96,12 +101,15 @@ def _whole(value: float, name: str) -> int:
 
 @of_arguments
 def headroom(rate: float | str, length: float | str, mtu: float | str = 1538, quanta: float = 60) -> int:
-    """Vendor's headroom in bytes per ingress port: what can still arrive after the decision to send XOFF.
+    """Returns the vendors' headroom in bytes per ingress port: what can still arrive after the decision to send XOFF.
 
-    A frame already started in the reverse direction, the PAUSE frame, two propagation times, the response time of the
-    sender and the frame that it just started. `length` in metres or as "100 m", `mtu` the largest frame on the wire (1538
-    for 1500 IP bytes), `quanta` the response time in pause quanta. 10 Gb/s, 100 m, 1538 B, 60 quanta: 8250 B.
-    Not a proof of losslessness: see `headroom_exact`.
+    The sum has five parts: a frame already started in the reverse direction, the PAUSE frame, two propagation times, the response
+    time of the sender, and the frame that it has just started. `length` is in metres or a text such as "100 m". `mtu` is the
+    largest frame on the wire (1538 for 1500 IP bytes), `quanta` the response time in pause quanta. The sum does not prove that
+    no frame is lost: see `headroom_exact`. Raises InputError.
+
+    >>> el.theory.headroom("10 Gbps", "100 m")
+    8250
     """
     rate_bps, length_m, mtu_b, quanta = bits_per_second(rate), metres(length), _whole(size_bytes(mtu), "mtu"), _quanta(quanta)
     finite(rate=rate_bps, mtu=mtu_b)
@@ -119,12 +127,15 @@ def headroom_exact(
     ports: int = 1,
     charged: float | str | None = None,
 ) -> int:
-    """Bytes of shared memory needed above XOFF so that `ports` ingress ports never lose a frame, without any drain.
+    """Returns the bytes of shared memory needed above XOFF so that `ports` ingress ports never lose a frame, without any drain.
 
     `(F-1) + ceil(D/W) F + (ports-1) (floor(D/W) + 2) F`, with F the charged bytes of the largest frame (`charged`,
     default `mtu` less 20 B preamble and gap), W = `mtu` its wire bytes and D the wire bytes that can still start
     after the decision.
     10 Gb/s, 100 m, 60 quanta, 3 ports: 27 323 B, so 21 829 B is the largest lossless XOFF in 49 152 B.
+
+    >>> el.theory.headroom_exact("10 Gbps", "100 m", ports=3)
+    27323
     """
     count = number(ports, "a number of ports", "3")
     if not 1 <= count < math.inf or count != int(count):
@@ -139,7 +150,11 @@ def headroom_exact(
 
 @of_arguments
 def pause_time(rate: float | str, quanta: float) -> float:
-    """Seconds of `quanta` pause quanta: 0xFFFF at 10 Gb/s are 3.355392 ms."""
+    """Returns the seconds of `quanta` pause quanta at a rate.
+
+    >>> el.theory.pause_time("10 Gbps", 0xFFFF)
+    0.003355392
+    """
     rate_bps, quanta = bits_per_second(rate), _quanta(quanta)
     positive(rate=rate_bps)
     not_negative(quanta=quanta)
@@ -153,7 +168,11 @@ def pause_time(rate: float | str, quanta: float) -> float:
 
 @of_arguments
 def bdp(rate: float | str, rtt: float | str) -> float:
-    """Bandwidth-delay product in bytes."""
+    """Returns the bandwidth-delay product in bytes.
+
+    >>> el.theory.bdp("1 Gbps", "100 ms")
+    12500000.0
+    """
     rate_bps, rtt_s = bits_per_second(rate), seconds(rtt)
     positive(rate=rate_bps, rtt=rtt_s)
     return rate_bps * rtt_s / 8
@@ -161,10 +180,13 @@ def bdp(rate: float | str, rtt: float | str) -> float:
 
 @of_arguments
 def memory_needed(f: float | str, s: float | str, rtt: float | str, clocked: bool = False) -> float:
-    """Bytes of memory before a slow link `s` so that a window `s * rtt`, sent at the fast rate `f`, loses nothing.
+    """Returns the bytes of memory before a slow link `s` with which a window `s * rtt`, sent at the fast rate `f`, loses nothing.
 
     `(f - s) / f * s * rtt`; 0 when the link is not slower. `clocked`: sent in slow start by acknowledgements that come at
     `s` and let out two segments each, so at `min(f, 2 s)` instead of `f`.
+
+    >>> round(el.theory.memory_needed("1 Gbps", "622 Mbps", "50 ms"))
+    1469475
     """
     fast, slow, rtt_s = bits_per_second(f), bits_per_second(s), seconds(rtt)
     positive(f=fast, s=slow, rtt=rtt_s)
@@ -174,10 +196,14 @@ def memory_needed(f: float | str, s: float | str, rtt: float | str, clocked: boo
 
 @of_arguments
 def forbidden_area(f: float | str, memory: float | str, rtt: float | str, clocked: bool = False) -> tuple[float, float] | None:
-    """Rates of the slow link, `(low, high)` in bit/s, at which `memory` bytes lose part of a full window, or None.
+    """Returns the rates of the slow link, `(low, high)` in bit/s, at which `memory` bytes lose part of a full window, or None.
 
     Roots of `s^2 - f s + f M / R = 0`: 1 Gb/s, 0.5 MB and 50 ms give 87.69 and 912.31 Mb/s. It exists above R = 4 M /
     f. `clocked`, as in `memory_needed`: the lower end is then `2 M / R`, and the upper one, above f / 2, the same.
+
+    >>> low, high = el.theory.forbidden_area("1 Gbps", "0.5 MB", "50 ms")
+    >>> round(low / 1e6, 2), round(high / 1e6, 2)
+    (87.69, 912.31)
     """
     fast, bits, rtt_s = bits_per_second(f), 8 * size_bytes(memory), seconds(rtt)
     finite(f=fast, memory=bits, rtt=rtt_s)
@@ -190,7 +216,11 @@ def forbidden_area(f: float | str, memory: float | str, rtt: float | str, clocke
 
 @of_arguments
 def forbidden_rtt_min(f: float | str, memory: float | str) -> float:
-    """Seconds of round trip from which a forbidden area exists: `4 M / f`. 1 Gb/s and 0.5 MB: 16 ms."""
+    """Returns the round-trip time in seconds from which a forbidden area exists: `4 M / f`.
+
+    >>> el.theory.forbidden_rtt_min("1 Gbps", "0.5 MB")
+    0.016
+    """
     fast, bits = bits_per_second(f), 8 * size_bytes(memory)
     positive(f=fast, memory=bits)
     return 4 * bits / fast
@@ -198,7 +228,11 @@ def forbidden_rtt_min(f: float | str, memory: float | str) -> float:
 
 @of_arguments
 def rtt_max(f: float | str, s: float | str, memory: float | str) -> float:
-    """The longest round trip in seconds without loss at slow rate `s`: `M f / (s (f - s))`; infinite if s >= f."""
+    """Returns the longest round-trip time in seconds without loss at the slow rate `s`: `M f / (s (f - s))`; infinite if s >= f.
+
+    >>> round(el.theory.rtt_max("1 Gbps", "622 Mbps", "0.5 MB"), 5)
+    0.01701
+    """
     fast, slow, bits = bits_per_second(f), bits_per_second(s), 8 * size_bytes(memory)
     finite(f=fast, s=slow, memory=bits)
     return math.inf if slow >= fast else bits * fast / (slow * (fast - slow))
@@ -206,11 +240,14 @@ def rtt_max(f: float | str, s: float | str, memory: float | str) -> float:
 
 @of_arguments
 def burst_first_lost(f: float | str, s: float | str, memory: float | str, frame: float | str) -> float:
-    """Number of the first packet, counted from 0, that a burst at rate `f` loses before a link `s` with `memory` bytes.
+    """Returns the number, counted from 0, of the first packet that a burst at rate `f` loses before a link `s` with `memory` bytes.
 
     `M / (B (1 - s / f))`, with `frame` the bytes B that a packet takes of the memory (with its header and check sequence, without
     preamble and gap) and both rates on the wire; infinite if s >= f. Whole packets and the one in service move it by less than
     `1 / (1 - s / f)`. 1 Gb/s, 155.52 Mb/s, 0.5 MB and 1000 B: 592.1.
+
+    >>> round(el.theory.burst_first_lost("1 Gbps", "155.52 Mbps", "0.5 MB", 1000), 1)
+    592.1
     """
     fast, slow, held, each = bits_per_second(f), bits_per_second(s), size_bytes(memory), size_bytes(frame)
     positive(f=fast, s=slow, memory=held, frame=each)
@@ -219,9 +256,12 @@ def burst_first_lost(f: float | str, s: float | str, memory: float | str, frame:
 
 @of_arguments
 def burst_lost(packets: float, f: float | str, s: float | str, memory: float | str, frame: float | str) -> float:
-    """Packets that a burst of `packets` loses: of those after the first lost one a share of `1 - s / f`.
+    """Returns how many packets a burst of `packets` loses: of those after the first lost one a share of `1 - s / f`.
 
     45 000 packets of 1000 B at 1 Gb/s before 155.52 Mb/s and 0.5 MB: 37 502, 83 %.
+
+    >>> round(el.theory.burst_lost(45_000, "1 Gbps", "155.52 Mbps", "0.5 MB", 1000))
+    37502
     """
     not_negative(packets=packets)
     fast, slow = bits_per_second(f), bits_per_second(s)
@@ -234,12 +274,15 @@ def burst_lost(packets: float, f: float | str, s: float | str, memory: float | s
 
 @of_arguments
 def txqueuelen_needed(window: float, growth: float = 2.0, nic: float | str | None = None, path: float | str | None = None) -> float:
-    """Packets that wait in qdisc and ring of a host when a window of `window` segments is reached: `W (g - 1) / g`.
+    """Returns the packets that wait in qdisc and ring of a host at a window of `window` segments: `W (g - 1) / g`.
 
     `growth`: of the window in a round trip of slow start, 2, or 1.5 with delayed ACKs counted as one. `nic` and `path`: rates
     of the device and of the path, whose slower is the pace of the ACKs; equal unless given. In general
     `W max(0, 1 - nic / (g min(path, nic)))`: a device faster than `growth` times the path holds nothing back. Smaller room ends
     slow start with a send stall.
+
+    >>> el.theory.txqueuelen_needed(1000)
+    500.0
     """
     finite(window=window, growth=growth)
     if growth < 1:
@@ -255,12 +298,16 @@ def txqueuelen_needed(window: float, growth: float = 2.0, nic: float | str | Non
 def stalled_goodput(
     room: float, rtt: float | str, duration: float | str, mss: float = 1448, growth: float = 2.0, per_round: float = 1.0
 ) -> tuple[float, float]:
-    """Least and most mean goodput in bit/s of Reno in the `duration` after a send stall that ended slow start.
+    """Returns the least and the most mean goodput in bit/s of Reno in the `duration` after a send stall that ended slow start.
 
     `room`: packets Q of qdisc and ring, at a device as slow as the path. A round of w segments leaves `(g - 1) w` waiting, so
     the room is full at a window between `g Q / (g - 1)` and Q more, by where rounds fall; half of it stays and grows by
     `per_round` = a segments a round trip, 1, or 0.5 where delayed ACKs are counted: `(window / 2 + a T / (2 R)) mss / R`. For
     Q = 356, 100 ms, 60 s: 76 to 97 Mb/s. The rate of the path is not looked at.
+
+    >>> low, high = el.theory.stalled_goodput(356, "100 ms", "60 s")
+    >>> round(low / 1e6), round(high / 1e6)
+    (76, 97)
     """
     rtt_s, time_s = seconds(rtt), seconds(duration)
     finite(room=room, rtt=rtt_s, duration=time_s, mss=mss, per_round=per_round, growth=growth)
@@ -276,7 +323,11 @@ def stalled_goodput(
 
 @of_arguments
 def socket_buffer_rate(buffer: float | str, rtt: float | str) -> float:
-    """Most that a stream carries in bit/s: `B / R`. 600 kB over 6 ms: 800 Mb/s."""
+    """Returns the most that a stream carries in bit/s with a socket buffer: `B / R`.
+
+    >>> el.theory.socket_buffer_rate("600 kB", "6 ms")
+    800000000.0
+    """
     size, rtt_s = size_bytes(buffer), seconds(rtt)
     positive(buffer=size, rtt=rtt_s)
     return 8 * size / rtt_s
@@ -284,9 +335,14 @@ def socket_buffer_rate(buffer: float | str, rtt: float | str) -> float:
 
 @of_arguments
 def copy_rate(read: float | str, network: float | str, write: float | str, overlapped: bool = True, cached: bool = False) -> float:
-    """Rate from disk to disk in bit/s: `min(D_r, N, D_w)`, or of a serial program `1 / (1/D_r + 1/N + 1/D_w)`.
+    """Returns the rate from disk to disk in bit/s: `min(D_r, N, D_w)`, or of a serial program `1 / (1/D_r + 1/N + 1/D_w)`.
 
     Behind a write-back cache (`cached`) the disk writes while a serial program goes on: `min(1 / (1/D_r + 1/N), D_w)`.
+
+    >>> el.theory.copy_rate("800 Mbps", "1 Gbps", "400 Mbps")
+    400000000.0
+    >>> round(el.theory.copy_rate("800 Mbps", "1 Gbps", "400 Mbps", overlapped=False) / 1e6, 1)
+    210.5
     """
     rates = [bits_per_second(rate) for rate in (read, network, write)]
     positive(read=rates[0], network=rates[1], write=rates[2])
@@ -297,9 +353,10 @@ def copy_rate(read: float | str, network: float | str, write: float | str, overl
 
 @of_arguments
 def cache_full_after(cache: float | str, inflow: float | str, write: float | str) -> float:
-    """Seconds until a write-back cache is full: `C / (N - W)`; infinite if the disk writes what comes.
+    """Returns the seconds until a write-back cache is full: `C / (N - W)`; infinite if the disk writes what comes.
 
-    100 MB between 800 and 400 Mb/s: 2 s.
+    >>> el.theory.cache_full_after("100 MB", "800 Mbps", "400 Mbps")
+    2.0
     """
     bits, rate, drain = 8 * size_bytes(cache), bits_per_second(inflow), bits_per_second(write)
     positive(cache=bits, inflow=rate, write=drain)
@@ -308,7 +365,11 @@ def cache_full_after(cache: float | str, inflow: float | str, write: float | str
 
 @of_arguments
 def read_ahead_rate(rate: float | str, read_ahead: float | str, latency: float | str) -> float:
-    """Sequential reads in bit/s with a read-ahead window A: `1 / (1/R + L / (8 A))`. 800 Mb/s, 100 kB, 1 ms: 400 Mb/s."""
+    """Returns the rate in bit/s of sequential reads with a read-ahead window A: `1 / (1/R + L / (8 A))`.
+
+    >>> el.theory.read_ahead_rate("800 Mbps", "100 kB", "1 ms")
+    400000000.0
+    """
     full, bits, cost = bits_per_second(rate), 8 * size_bytes(read_ahead), seconds(latency)
     positive(rate=full, read_ahead=bits)
     not_negative(latency=cost)
@@ -327,7 +388,11 @@ def _load(load: float) -> float:
 
 @of_arguments
 def md1_wait(load: float, service_time: float | str) -> float:
-    """Mean wait in seconds (without service) of M/D/1, Pollaczek-Khinchine: `load * service / (2 (1 - load))`."""
+    """Returns the mean wait in seconds (without service) of M/D/1, Pollaczek-Khinchine: `load * service / (2 (1 - load))`.
+
+    >>> el.theory.md1_wait(0.5, "12 us")
+    6e-06
+    """
     service = seconds(service_time)
     positive(service_time=service)
     return _load(load) * service / (2 * (1 - load))
@@ -335,13 +400,21 @@ def md1_wait(load: float, service_time: float | str) -> float:
 
 @of_arguments
 def md1_queue(load: float) -> float:
-    """Mean number waiting (not in service) in M/D/1: `load^2 / (2 (1 - load))`."""
+    """Returns the mean number waiting (not in service) in M/D/1: `load^2 / (2 (1 - load))`.
+
+    >>> el.theory.md1_queue(0.5)
+    0.25
+    """
     return _load(load) ** 2 / (2 * (1 - load))
 
 
 @of_arguments
 def ps_response(size: float | str, rate: float | str, load: float) -> float:
-    """Mean response time in seconds of `size` bytes under processor sharing (M/G/1-PS): `S / (C (1 - load))`."""
+    """Returns the mean response time in seconds of `size` bytes under processor sharing (M/G/1-PS): `S / (C (1 - load))`.
+
+    >>> el.theory.ps_response("250 kB", "40 Mbps", 0.6)
+    0.125
+    """
     size_b, rate_bps = size_bytes(size), bits_per_second(rate)
     positive(size=size_b, rate=rate_bps)
     return size_b * 8 / (rate_bps * (1 - _load(load)))

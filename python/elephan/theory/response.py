@@ -217,7 +217,7 @@ def response(name: str, p: float, rtt: float | str = ..., loss: str = ..., **par
 def response(name: str, p: Array, rtt: float | str = ..., loss: str = ..., **parameters: float) -> Array: ...
 @of_arguments
 def response(name: str, p: float | Array, rtt: float | str = 0.1, loss: str = "periodic", **parameters: float) -> float | Array:
-    """Mean window in segments of a congestion control at loss-event probability `p` per segment (array).
+    """Returns the mean window in segments of a congestion control at loss-event probability `p` per segment (array).
 
     `rtt` in seconds; only `cubic` and `htcp` depend on it. `loss`: `periodic`, one segment in 1/p, or `random`, each by itself
     with probability p: the mean over the stationary chain of windows at losses (`elephan.theory.random_loss`; 1.31 for Reno, 1.30
@@ -233,6 +233,14 @@ def response(name: str, p: float | Array, rtt: float | str = 0.1, loss: str = "p
     Fast convergence of `cubic` and `bic` is not in the forms: under periodic loss it lowers the mean, of bic to 2 % below the form
     at p = 1e-3 and 5 % at 1e-4.
     Valid for rare loss (p below about 1e-2), no timeouts, no other limit on the window.
+
+    >>> round(el.theory.response("reno", 1e-4), 1)
+    122.5
+    >>> round(el.theory.response("cubic", 1e-6, rtt="100 ms"))
+    5926
+    >>> import numpy as np
+    >>> el.theory.response("scalable", np.array([1e-3, 1e-4])).round()
+    array([ 75., 745.])
     """
     if not isinstance(name, str) or name not in _RESPONSE:
         raise InputError(f'no response function "{name}"{nearest(str(name), list(_RESPONSE))}')
@@ -250,10 +258,13 @@ def response(name: str, p: float | Array, rtt: float | str = 0.1, loss: str = "p
 
 @of_arguments
 def mathis(p: float | Array, rtt: float | str, mss: float | str = 1460, constant: float = math.sqrt(1.5)) -> Any:
-    """Throughput in bit/s of Reno at loss probability `p` (array): `mss * 8 / rtt * constant / sqrt(p)`.
+    """Returns the throughput in bit/s of Reno at loss probability `p` (array): `mss * 8 / rtt * constant / sqrt(p)`.
 
     Mathis et al. 1997. `constant`: 1.2247 periodic loss and an ACK a segment, 0.87 with delayed ACKs, 1.31 and 0.93
     with random loss.
+
+    >>> round(el.theory.mathis(1e-4, "100 ms") / 1e6, 2)
+    14.31
     """
     rtt_s, mss_b, constant = seconds(rtt), size_bytes(mss), number(constant, "a constant of the square-root law", "1.22")
     finite(rtt=rtt_s, mss=mss_b, constant=constant)
@@ -269,9 +280,12 @@ def pftk(
     b: float = 2,
     window_max: float = math.inf,
 ) -> Any:
-    """Throughput in bit/s of Reno with timeouts (Padhye et al. 1998, equation 32); `p` may be an array.
+    """Returns the throughput in bit/s of Reno with timeouts (Padhye et al. 1998, equation 32); `p` may be an array.
 
     `b` segments are acknowledged by one ACK; `rto` in seconds; `window_max` in segments.
+
+    >>> round(el.theory.pftk(1e-2, "100 ms") / 1e6, 2)
+    0.83
     """
     rtt_s, rto_s, mss_b = seconds(rtt), seconds(rto), size_bytes(mss)
     b, window_max = number(b, "a number of segments", "2"), number(window_max, "a number of segments", "100")

@@ -52,7 +52,29 @@ def unit_of(statistic: str) -> str:
 
 @_renamed.attributes(laws="controllers")
 class Panel(Drawn):
-    """The results of a comparison. `table` has a row per run, `means` a row per experiment, variant and statistic."""
+    """The results of a comparison. `table` has a row per run, `means` a row per experiment, variant and statistic.
+
+    >>> panel = el.compare(["reno", "vegas"], quick=True, repetitions=2, rate="2 Mbps")
+    >>> panel.labels, panel.experiments[:2]
+    (['reno', 'vegas'], ['alone', 'pair'])
+    >>> round(panel.share("vegas", "reno").mean + panel.share("reno", "vegas").mean, 6)
+    1.0
+    >>> panel.jain("reno", "reno").n, panel.together("reno", "vegas").mean < 2e6
+    (2, True)
+    >>> panel.friendliness("reno").mean
+    1.0
+    >>> panel.interval("alone", "reno", "goodput_bps").mean <= panel.most_bps
+    True
+    >>> list(panel.by_seed("alone", "reno", "goodput_bps"))
+    [1, 2]
+    >>> time, never = panel.until("join", "reno", "delta_fair_ns", "horizon_ns")
+    >>> sorted(panel.as_dict())[:3], panel.manifest()["kind"]
+    (['controllers', 'experiments', 'failures'], 'compare')
+    >>> panel.save("compared")
+    PosixPath('compared')
+    >>> el.load("compared").labels
+    ['reno', 'vegas']
+    """
 
     kind = "compare"
 
@@ -82,15 +104,20 @@ class Panel(Drawn):
         return int(self.facts["repetitions"])
 
     def by_seed(self, experiment: str, variant: str, statistic: str) -> dict[int, float]:
-        """A statistic of each repetition, by seed; NaN where a run has none. Names that there are not are an InputError."""
+        """Returns a statistic of each repetition, by seed; NaN where a run has none. Raises InputError for unknown names."""
         self._check_variant(experiment, variant)
         if statistic not in (*STATISTICS, *HORIZONS):
             raise InputError(f'no statistic "{statistic}" in this comparison{nearest(statistic, list(STATISTICS))}')
         return self.trials.by_seed(variant, statistic, experiment)
 
     def interval(self, experiment: str, variant: str, statistic: str) -> stats.Interval:
-        """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity; runs without a value
-        are left out. Names that there are not are an InputError.
+        """Returns the mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity.
+
+        Runs without a value are left out. Raises InputError for unknown names.
+
+        Runs without a value are left out. Raises InputError for unknown names.
+
+        Runs without a value are left out. Raises InputError for unknown names.
         """
         values = list(self.by_seed(experiment, variant, statistic).values())
         about = STATISTICS.get(statistic)
@@ -120,17 +147,17 @@ class Panel(Drawn):
         return (straight, False) if (PAIR.name, straight) in self.trials.by_variant else (turned, True)
 
     def jain(self, a: str, b: str) -> stats.Interval:
-        """Jain's index of a flow of controller `a` beside one of controller `b`."""
+        """Returns Jain's index of a flow of controller `a` beside one of controller `b`."""
         return self.interval(PAIR.name, self._pair(a, b)[0], "jain")
 
     def share(self, a: str, b: str) -> stats.Interval:
-        """The share of controller `a` in what it and controller `b` get together."""
+        """Returns the share of controller `a` in what it and controller `b` get together."""
         variant, turned = self._pair(a, b)
         found = self.by_seed(PAIR.name, variant, "share_a").values()
         return stats.mean_within([1 - v if turned else v for v in found], 0.0, 1.0)
 
     def together(self, a: str, b: str) -> stats.Interval:
-        """Goodput of a flow of controller `a` and one of controller `b` together, bit/s."""
+        """Returns the goodput of a flow of controller `a` and one of controller `b` together, bit/s."""
         variant = self._pair(a, b)[0]
         one, two = (self.by_seed(PAIR.name, variant, f"goodput_{flow}_bps") for flow in "ab")
         return stats.mean_within([one[seed] + two[seed] for seed in one], 0.0)
@@ -317,6 +344,10 @@ def compare(
     (`{"template.queue.kind": "codel"}`). Repetition i has the seed `seed + i` in every variant, `seed` being 1 by default.
     With `scenario` all TCP traffic of that scenario gets each controller in turn, and a `Sweep` comes back. `python_from`: as of
     `el.run`; a file that `controllers` or `set` names needs no other word.
+
+    >>> panel = el.compare(["reno", "vegas"], quick=True, repetitions=2, rate="2 Mbps")
+    >>> panel.labels
+    ['reno', 'vegas']
     """
     read = read_controllers(controllers, python_from)
     check_repetitions(repetitions)

@@ -42,7 +42,20 @@ CHECKED_PACKETS = 8e6  # ... if a transfer has no more packets
 
 
 class Answer(Drawn):
-    """The answer about a path. `rows`: a `Row` for each controller and number of streams; `forms`: what needs no simulation."""
+    """The answer about a path. `rows`: a `Row` for each controller and number of streams; `forms`: what needs no simulation.
+
+    >>> answer = el.path("10 Mbps", "10 ms", size="1 MB", streams=[1, 2], congestion_control="reno")
+    >>> answer.best.name
+    'reno with 1 stream'
+    >>> answer.row("reno", 2).streams, len(answer.rows)
+    (2, 2)
+    >>> answer.curves_table.column_names
+    ['controller', 'streams', 'seed', 'time_s', 'delivered_bytes', 'simulated']
+    >>> sorted(answer.as_dict())[:3], answer.manifest()["kind"]
+    (['advice', 'best', 'closed_forms'], 'path')
+    >>> answer.save("asked")
+    PosixPath('asked')
+    """
 
     kind = "path"
 
@@ -97,7 +110,7 @@ class Answer(Drawn):
 
     @_renamed.keywords(law="controller")
     def row(self, controller: str, streams: int) -> Row:
-        """The row of a controller with so many streams."""
+        """Returns the row of a controller with a number of streams. Raises InputError if there is none."""
         for one in self.rows:
             if (one.controller, one.streams) == (controller, streams):
                 return one
@@ -200,6 +213,10 @@ def path(
     carried on by a rule that each row names, with a range. Rows without anything random are one run, others three unless
     `repetitions` says otherwise. `python_from`: as of `el.run`. The answer's `advice` compares Linux hosts as they are with
     hosts that have the advised settings.
+
+    >>> answer = el.path("10 Mbps", "10 ms", size="1 MB", streams=1, congestion_control="reno")
+    >>> round(answer.best.time_s.mean, 1)
+    0.9
     """
     question = read_question(
         rate,
