@@ -68,6 +68,10 @@ class Result:
         """The scenario with every default spelled out."""
 
     @property
+    def resolved(self) -> str:
+        """The values of the resolved scenario as JSON."""
+
+    @property
     def wall_s(self) -> float:
         """Wall time of the engine alone."""
 
@@ -107,6 +111,19 @@ def resolve(
     agreed: object = None,
 ) -> str:
     """JSON: `seed`, `toml` (every default spelled out), `provenance`, `has_sweep`, `plan` (what will be built, in figures)."""
+
+def resolved_toml(
+    text: str,
+    name: str,
+    format: Format,
+    overrides: Overrides = "{}",
+    seed: int | None = None,
+    agreed: object = None,
+) -> str:
+    """The resolved scenario in TOML, every default spelled out, and nothing else."""
+
+def toml_values(text: str) -> str:
+    """The values of a text in TOML as JSON, with no check but that of its syntax."""
 
 def variants(
     text: str,

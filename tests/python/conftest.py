@@ -7,7 +7,7 @@ import sys
 
 import fake
 import pytest
-from elephan.result.run import Run, Tables, _finish
+from elephan.result.run import Run, Tables, finish
 from elephan.scenario.source import Source
 
 # A test run in the background of a shell ignores Ctrl-C, and hands that on to the commands whose answer to Ctrl-C is tested.
@@ -27,4 +27,4 @@ def fake_core(monkeypatch: pytest.MonkeyPatch) -> None:
 def fake_run(fake_core: None) -> Run:
     """A run with losses from the made-up core."""
     result = fake.run("", "fake", "toml", '{"switches.sw.flow_control.kind": "none"}', 1, None, None, None)
-    return _finish(Source("", "fake", "toml", "fake"), {}, result, Tables(result.tables))
+    return finish(Source("", "fake", "toml", "fake"), {}, result, Tables(result.tables))

@@ -249,6 +249,7 @@ def run(
         tables=found,
         summary=json.dumps(summary),
         resolved_toml=SCENARIO.format(seed=seed or 1),
+        resolved=toml_values(SCENARIO.format(seed=seed or 1)),
         provenance=json.dumps(PROVENANCE),
         wall_s=0.01,
         events=1000,
@@ -279,3 +280,11 @@ def resolve(text: str, name: str, format: str, overrides: str, seed: Any, **_: A
 
 def version() -> str:
     return "0.0.0-fake"
+
+
+def resolved_toml(*given: Any, **_: Any) -> str:
+    return str(json.loads(resolve(*given))["toml"])
+
+
+def toml_values(text: str) -> str:
+    return json.dumps(tomllib.loads(text))

@@ -27,9 +27,9 @@ pub fn resolve_with(source: &Source, overrides: &[Override]) -> Result<Option<[R
             return Ok(None);
         }
     };
-    let again = read(&Source::toml("resolved.toml", first.toml.clone()), &[], None)
+    let again = read(&Source::toml("resolved.toml", first.toml()), &[], None)
         .map_err(|errors| Finding::new("the resolved scenario is refused", errors.to_string()))?;
-    if let Some((a, b)) = differing(&first.toml, &again.toml) {
+    if let Some((a, b)) = differing(&first.toml(), &again.toml()) {
         return Err(Finding::new("the resolved scenario resolves to another text", format!("{a:?} and {b:?}")));
     }
     if let Some((a, b)) = differing(&shown(&first.plan), &shown(&again.plan)) {

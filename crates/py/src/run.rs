@@ -62,10 +62,8 @@ impl Cancel {
 pub struct RunResult {
     summary: Value,
     tables: Py<PyDict>,
-    /// The resolved scenario, every default spelled out.
-    #[pyo3(get)]
-    resolved_toml: String,
-    provenance: Value,
+    /// Kept as it is: few runs of a sweep are asked for its text.
+    resolved: Resolved,
     /// Wall time of the engine alone, seconds.
     #[pyo3(get)]
     wall_s: f64,
@@ -86,10 +84,22 @@ impl RunResult {
         json::text(&self.summary)
     }
 
+    /// The resolved scenario in TOML, every default spelled out.
+    #[getter]
+    fn resolved_toml(&self) -> String {
+        self.resolved.toml()
+    }
+
+    /// The values of the resolved scenario as JSON.
+    #[getter]
+    fn resolved(&self) -> PyResult<String> {
+        json::text(&self.resolved.values)
+    }
+
     /// Parameters with their origin and overrides dropped, as JSON.
     #[getter]
     fn provenance(&self) -> PyResult<String> {
-        json::text(&self.provenance)
+        json::text(&scenario::provenance(&self.resolved))
     }
 
     /// The tables by name, for `pyarrow.table`; empty when they were written to a folder.
@@ -141,8 +151,7 @@ fn run(
         packet_hops: count("packet_hops"),
         captures: finished.captures,
         tables: tables.unbind(),
-        provenance: scenario::provenance(&finished.resolved),
-        resolved_toml: finished.resolved.toml,
+        resolved: finished.resolved,
         wall_s: finished.wall.as_secs_f64(),
         summary: finished.summary,
     })

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use elephan_scenario::{AxisArgument, Errors, NodeKind, Override, Plan, Resolved, Source};
+use elephan_scenario::{AxisArgument, Errors, NodeKind, Override, Plan, Provenance, Resolved, Source};
 use elephan_units::stop;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -15,6 +15,8 @@ use crate::run::Cancel;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(resolved_toml, module)?)?;
+    module.add_function(wrap_pyfunction!(toml_values, module)?)?;
     module.add_function(wrap_pyfunction!(variants, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)
 }
@@ -112,14 +114,14 @@ fn toml(value: &Value) -> String {
 
 /// Parameters with their origin, and the overrides that fell away, as the manifest keeps them.
 pub fn provenance(resolved: &Resolved) -> Value {
-    let row = |(path, parameter): (&String, &elephan_scenario::Provenance)| {
+    let row = |(path, parameter): (String, Provenance)| {
         let mut row = json!({ "path": path, "value": parameter.value, "from": parameter.origin });
         if let Some(source) = &parameter.source {
             row["source"] = source.as_str().into();
         }
         row
     };
-    json!({ "parameters": resolved.provenance.iter().map(row).collect::<Vec<_>>(), "dropped": resolved.dropped })
+    json!({ "parameters": resolved.provenance().into_iter().map(row).collect::<Vec<_>>(), "dropped": resolved.dropped })
 }
 
 /// What will be built, in figures.
@@ -162,13 +164,41 @@ fn resolve(
             let resolved = resolved.map_err(scenario_errors)?;
             json::text(&json!({
                 "seed": resolved.plan.seed,
-                "toml": resolved.toml,
+                "toml": resolved.toml(),
                 "provenance": provenance(&resolved),
                 "has_sweep": resolved.has_sweep,
                 "plan": summary(&resolved.plan),
             }))
         })
     })
+}
+
+/// The resolved scenario in TOML, every default spelled out, and nothing else: the key of a kept run is made of it.
+#[pyfunction]
+#[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None, agreed=None))]
+fn resolved_toml(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    format: &str,
+    overrides: Overrides,
+    seed: Option<u64>,
+    agreed: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let source = source(text, name, format, agreed)?;
+    py.detach(|| {
+        guard(|| {
+            let resolved =
+                overrides.to_overrides().and_then(|overrides| elephan_scenario::read(&source, &overrides, seed));
+            Ok(resolved.map_err(scenario_errors)?.toml())
+        })
+    })
+}
+
+/// The values of a text in TOML as JSON, with no check but that of its syntax.
+#[pyfunction]
+fn toml_values(text: String) -> PyResult<String> {
+    json::text(&Source::toml("<toml text>", text).to_json().map_err(scenario_errors)?)
 }
 
 /// The runs of a scenario's `[sweep]` as a JSON list of `label`, `overrides`, `parameters`, `seed`, `repetition`.

@@ -35,15 +35,21 @@ pub struct Provenance {
     pub source: Option<String>,
 }
 
-/// The text of a resolved scenario, and the origin of each of its leaves.
-pub(crate) fn write(words: &Scenario, tree: &Node, root: &Json) -> (String, IndexMap<String, Provenance>) {
+/// Returns the values of a resolved scenario, without what is not given.
+pub(crate) fn values(words: &Scenario) -> Json {
     let mut json = serde_json::to_value(words).unwrap_or_default();
     prune(&mut json);
-    let Json::Object(map) = &json else { return (String::new(), IndexMap::new()) };
+    json
+}
+
+/// Returns the origin of each leaf of a resolved scenario.
+pub(crate) fn provenance(words: &Scenario, tree: &Node, values: &Json, root: &Json) -> IndexMap<String, Provenance> {
     let mut leaves = IndexMap::new();
-    let mut marker = Marker { tree, words, root, stacks: stack_origins(), out: &mut leaves };
-    marker.mark(root, &json, &Path::default());
-    (document(map).to_string(), leaves)
+    if values.is_object() {
+        let mut marker = Marker { tree, words, root, stacks: stack_origins(), out: &mut leaves };
+        marker.mark(root, values, &Path::default());
+    }
+    leaves
 }
 
 /// Returns a scenario that is a JSON value as TOML, laid out as a resolved one is.

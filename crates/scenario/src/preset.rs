@@ -208,7 +208,7 @@ mod tests {
                 from = 'a'
                 to = 'b'"
             );
-            read(&Source::toml("t", text), &[], None).unwrap().toml
+            read(&Source::toml("t", text), &[], None).unwrap().toml()
         };
         let plain = found("{ kind = 'dualpi2', preset = 'rfc9332' }");
         for words in ["step_thresh = \"800 us\"", "step_range = \"400 us\"", "th_len = 1", "target = \"15 ms\""] {

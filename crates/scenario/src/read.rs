@@ -105,14 +105,26 @@ fn without_mark(text: String) -> String {
 #[derive(Clone, Debug)]
 pub struct Resolved {
     pub plan: Plan,
-    /// The scenario with every default spelled out; read again it gives the same plan.
-    pub toml: String,
-    /// For every parameter in `toml`, in its order: given, default or assumed.
-    pub provenance: IndexMap<String, Provenance>,
+    /// Every value of the scenario, defaults included.
+    pub values: Json,
     /// Keys dropped because an override chose a kind that does not know them.
     pub dropped: Vec<String>,
     /// Whether the text has a `[sweep]`, which a single run ignores.
     pub has_sweep: bool,
+    tree: Node,
+    words: Scenario,
+}
+
+impl Resolved {
+    /// Returns the scenario with every default spelled out; read again it gives the same plan.
+    pub fn toml(&self) -> String {
+        output::to_toml(&self.values)
+    }
+
+    /// Returns for every parameter of `toml`, in its order, where its value comes from: given, default or assumed.
+    pub fn provenance(&self) -> IndexMap<String, Provenance> {
+        output::provenance(&self.words, &self.tree, &self.values, schema())
+    }
 }
 
 /// Reads a scenario with overrides; `seed` wins over the scenario's own.
@@ -124,8 +136,8 @@ pub fn read(source: &Source, overrides: &[Override], seed: Option<u64>) -> Resul
     let mut outcome = resolve(words, &tree, None, interpreter).map_err(fail)?;
     changes::resolve(&mut outcome, &tree, interpreter).map_err(fail)?;
     let (plan, words) = (outcome.plan, outcome.words);
-    let (toml, provenance) = output::write(&words, &tree, schema());
-    Ok(Resolved { plan, toml, provenance, dropped, has_sweep })
+    let values = output::values(&words);
+    Ok(Resolved { plan, values, dropped, has_sweep, tree, words })
 }
 
 /// What is written, overrides, template and presets worked in, checked against the schema.

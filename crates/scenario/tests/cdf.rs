@@ -36,13 +36,13 @@ fn error(text: &str, overrides: &[&str]) -> String {
 fn the_resolved_scenario_holds_the_points() {
     let first = read(&source(TEXT), &[], None).unwrap();
     for points in [r#"[["0 B", 0.0], ["1.5 KB", 0.25], ["2 MB", 1.0]]"#, r#"[["250 ms", 0.5], ["1 s", 1.0]]"#] {
-        assert!(first.toml.contains(points), "{points}: {}", first.toml);
+        assert!(first.toml().contains(points), "{points}: {}", first.toml());
     }
-    let second = read(&Source::toml("elsewhere.toml", first.toml.clone()), &[], None).unwrap();
-    assert_eq!(second.toml, first.toml);
+    let second = read(&Source::toml("elsewhere.toml", first.toml()), &[], None).unwrap();
+    assert_eq!(second.toml(), first.toml());
     assert_eq!(second.plan.traffic[0].kind, first.plan.traffic[0].kind);
     let named = read(&source(&TEXT.replace("sizes.csv", "web-search")), &[], None).unwrap();
-    assert!(named.toml.contains(r#"size = { cdf = "web-search" }"#), "{}", named.toml);
+    assert!(named.toml().contains(r#"size = { cdf = "web-search" }"#), "{}", named.toml());
 }
 
 #[test]

@@ -43,10 +43,10 @@ fn the_resolved_scenario_holds_the_profiles() {
     assert_eq!((a.read_rate(), a.write_rate(), a.block), (Rate(800_000_000), Rate(512_000_000), Bytes(1 << 20)));
     assert_eq!((b.read_rate(), b.write_rate(), b.cache), (Rate(804_000_000), Rate(538_000_000), Bytes(1 << 30)));
     assert_eq!(a.cache, Bytes(256_000_000));
-    assert!(!first.toml.contains("good.toml"), "{}", first.toml);
-    let second = read(&Source::toml("elsewhere.toml", first.toml.clone()), &[], None).unwrap();
-    assert_eq!((&second.toml, &second.plan.nodes[1].disk), (&first.toml, &first.plan.nodes[1].disk));
-    let shown = |key: &str| serde_json::to_value(&first.provenance[key]).unwrap();
+    assert!(!first.toml().contains("good.toml"), "{}", first.toml());
+    let second = read(&Source::toml("elsewhere.toml", first.toml()), &[], None).unwrap();
+    assert_eq!((&second.toml(), &second.plan.nodes[1].disk), (&first.toml(), &first.plan.nodes[1].disk));
+    let shown = |key: &str| serde_json::to_value(&first.provenance()[key]).unwrap();
     assert_eq!(
         (&shown("hosts.b.disk.cache")["origin"], &shown("hosts.b.disk.block")["origin"]),
         (&"given".into(), &"assumed".into())
@@ -61,7 +61,7 @@ fn the_resolved_scenario_holds_the_profiles() {
 /// Another profile in a resolved scenario has its own rates.
 #[test]
 fn a_resolved_profile_can_be_another() {
-    let resolved = read(&source(TEXT), &[], None).unwrap().toml;
+    let resolved = read(&source(TEXT), &[], None).unwrap().toml();
     let other = [Override::parse("hosts.b.disk.profile=3ware-ata-66x4").unwrap()];
     let disk = read(&source(&resolved), &other, None).unwrap().plan.nodes[1].disk.clone().unwrap();
     assert_eq!((disk.read_rate(), disk.write_rate()), (Rate(1_066_000_000), Rate(335_000_000)));
@@ -117,7 +117,7 @@ fn what_is_wrong_names_file_and_line() {
         let set = format!("hosts.a.disk.{key}={value}");
         assert_eq!(error(TEXT, &[&set]), format!("-s {set}: goes without a file, which has measured rates"));
     }
-    let resolved = read(&source(TEXT), &[], None).unwrap().toml;
+    let resolved = read(&source(TEXT), &[], None).unwrap().toml();
     let other = ["hosts.a.disk.profile=good.toml"];
     assert!(
         error(&resolved, &other).contains("hosts.a.disk.read_points: goes without a file"),

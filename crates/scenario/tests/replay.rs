@@ -42,12 +42,12 @@ fn error(text: &str, overrides: &[&str]) -> String {
 #[test]
 fn the_resolved_scenario_holds_the_trace() {
     let first = read(&source(TEXT), &[], None).unwrap();
-    assert!(first.toml.contains("12.5,50000,1") && !first.toml.contains("flows.csv"), "{}", first.toml);
-    let second = read(&Source::toml("elsewhere.toml", first.toml.clone()), &[], None).unwrap();
-    assert_eq!(second.toml, first.toml);
+    assert!(first.toml().contains("12.5,50000,1") && !first.toml().contains("flows.csv"), "{}", first.toml());
+    let second = read(&Source::toml("elsewhere.toml", first.toml()), &[], None).unwrap();
+    assert_eq!(second.toml(), first.toml());
     assert_eq!(second.plan.traffic[0].kind, first.plan.traffic[0].kind);
     // Lists of parameters show the first line only.
-    let shown = &first.provenance["traffic[0].trace"].value;
+    let shown = &first.provenance()["traffic[0].trace"].value;
     assert_eq!(shown, "# three flows, out of order ... (5 lines)");
 }
 

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from elephan.base.errors import ElephanError, InputError
 from elephan.base.progress import bar
 from elephan.experiment.trials import Trial, Variant
-from elephan.result.run import Run, Tables, _finish, write_folder
+from elephan.result.run import Run, Tables, finish, guests, write_folder
 from elephan.result.run import experiment as experiment_of
 from elephan.scenario import core
 from elephan.scenario.source import Source
@@ -126,10 +126,10 @@ def _one(job: Job, measure: Callable[[Job, Run], T], progress: core.Progress | N
     where = str(job.folder) if job.folder is not None else None
     result = core.execute(job.source, job.overrides, job.seed, where, progress, stop)
     tables = Tables(path=job.folder) if job.folder is not None else Tables(result.tables)
-    run = _finish(job.source, job.overrides, result, tables)
+    run = finish(job.source, job.overrides, result, tables)
     if job.folder is not None:
         write_folder(run, job.folder)
-    return Outcome(job, measure(job, run), guests=run.manifest.get("guests", ()), flows=run.flows.num_rows)
+    return Outcome(job, measure(job, run), guests=guests(job.source, run.resolved).get("guests", ()), flows=run.flows.num_rows)
 
 
 def run_jobs(

@@ -225,8 +225,7 @@ class Results:
         """From when to when a variant, or the first one, is measured: `20 to 120 s`."""
         one = self.experiment(experiment)
         chosen = next(v for v in one.variants if variant in ("", v.label))
-        text = core.resolve(self.study.scenario(one), {**one.set, **chosen.overrides}, 1)["toml"]
-        document = tomllib.loads(text)
+        document = core.toml_values(core.resolved_toml(self.study.scenario(one), {**one.set, **chosen.overrides}, 1))
         begin, end = (seconds(document.get(key, "0 s")) for key in ("warmup", "duration"))
         return f"{begin:g} to {end:g} s"
 

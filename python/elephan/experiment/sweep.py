@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -279,7 +278,7 @@ def _check_possible(statistics: Sequence[str], jobs: Sequence[Job]) -> None:
         for job in jobs:
             label = job.variant.label
             if label not in scenarios:
-                scenarios[label] = tomllib.loads(core.resolve(job.source, job.overrides, job.seed)["toml"])
+                scenarios[label] = core.toml_values(core.resolved_toml(job.source, job.overrides, job.seed))
             why = measures.absent(name, scenarios[label])
             if not why:
                 break
@@ -295,7 +294,7 @@ def _described(statistics: Sequence[str]) -> str:
 def facts_of(source: Source, outcomes: Outcomes[dict[str, float]]) -> dict[str, Any]:
     """What a sweep remembers beside its trials: its scenario as the first run that came through had it, failures, flows."""
     first = outcomes.first()
-    resolved = tomllib.loads(first["scenario"])
+    resolved = core.toml_values(first["scenario"])
     guests = outcomes.guests
     return {
         "look_for": source.notes.look_for,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
 
     from elephan.table.phases import Phases
     from elephan.table.spreading import Tree
+
+Late = Any  # a value, or a function that gives it
 
 # Columns of each table of which no other has all.
 _TELLING = {
@@ -123,12 +124,47 @@ class Run(Drawn):
 
     kind = "run"
 
-    def __init__(self, tables: Tables, summary: dict[str, Any], scenario: str, provenance: Any, manifest: dict[str, Any]) -> None:
+    def __init__(
+        self, tables: Tables, summary: Late, scenario: Late, provenance: Late, manifest: Late, resolved: Late = None
+    ) -> None:
+        """All but the tables may be functions, called when they are first asked for: few runs of a sweep are."""
         self.tables = tables
-        self.summary = summary
-        self.scenario = scenario  # TOML, every default spelled out
-        self.provenance = provenance
-        self.manifest = manifest
+        self._late = {
+            "summary": summary,
+            "scenario": scenario,
+            "provenance": provenance,
+            "manifest": manifest,
+            "resolved": resolved,
+        }
+
+    def _given(self, name: str) -> Any:
+        found = self._late[name]
+        return found() if callable(found) else found
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The figures of `summary.json`."""
+        return dict(self._given("summary"))
+
+    @cached_property
+    def scenario(self) -> str:
+        """The scenario in TOML, every default spelled out."""
+        return str(self._given("scenario"))
+
+    @cached_property
+    def resolved(self) -> dict[str, Any]:
+        """The resolved scenario as plain Python values."""
+        return dict(self._given("resolved") or core.toml_values(self.scenario))
+
+    @cached_property
+    def provenance(self) -> Any:
+        """Each parameter with where its value is from."""
+        return self._given("provenance")
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """How the run came about."""
+        return dict(self._given("manifest"))
 
     @property
     def flows(self) -> pa.Table:
@@ -231,11 +267,6 @@ class Run(Drawn):
         where = self.tables.path
         return [where / name for name in self.manifest.get("captures", [])] if where else []
 
-    @cached_property
-    def resolved(self) -> dict[str, Any]:
-        """The resolved scenario as plain Python values."""
-        return tomllib.loads(self.scenario)
-
     @property
     def name(self) -> str:
         return str(self.manifest.get("name", "scenario"))
@@ -295,24 +326,22 @@ class Run(Drawn):
 
 def guests(source: Source, resolved: Mapping[str, Any]) -> dict[str, Any]:
     """`guests` of a manifest: congestion controls in Python with the hashes of their sources; nothing if there are none."""
-    if '"python"' not in json.dumps(resolved, default=str):
-        return {}
     rows = provenance(resolved, source.name, source.agreed)
     return {"guests": rows} if rows else {}
 
 
-def _manifest(source: Source, overrides: Mapping[str, Any], result: Any, scenario: str, seed: int) -> dict[str, Any]:
-    provenance = json.loads(result.provenance)
+def _manifest(source: Source, overrides: Mapping[str, Any], result: Any) -> dict[str, Any]:
+    origins, resolved = json.loads(result.provenance), json.loads(result.resolved)
     return {
         **folder.manifest_head("run", source.stem),
         "look_for": source.notes.look_for,
         "figure": source.notes.figure,
         "statistics": list(source.notes.statistics),
-        **experiment(scenario),
-        "seed": seed,
+        **experiment(str(result.resolved_toml)),
+        "seed": int(resolved.get("seed", 0)),
         "overrides": dict(overrides),
-        "dropped_overrides": provenance.get("dropped", []) if isinstance(provenance, dict) else [],
-        **guests(source, tomllib.loads(scenario)),
+        "dropped_overrides": origins.get("dropped", []) if isinstance(origins, dict) else [],
+        **guests(source, resolved),
         "wall_s": float(result.wall_s),
         "events": int(result.events),
         "packet_hops": int(result.packet_hops),
@@ -320,11 +349,16 @@ def _manifest(source: Source, overrides: Mapping[str, Any], result: Any, scenari
     }
 
 
-def _finish(source: Source, overrides: Mapping[str, Any], result: Any, tables: Tables) -> Run:
-    scenario = str(result.resolved_toml)
-    seed = int(tomllib.loads(scenario).get("seed", 0))
-    manifest = _manifest(source, overrides, result, scenario, seed)
-    return Run(tables, json.loads(result.summary), scenario, json.loads(result.provenance), manifest)
+def finish(source: Source, overrides: Mapping[str, Any], result: Any, tables: Tables) -> Run:
+    """The run that a result of the core is."""
+    return Run(
+        tables,
+        lambda: json.loads(result.summary),
+        lambda: result.resolved_toml,
+        lambda: json.loads(result.provenance),
+        lambda: _manifest(source, overrides, result),
+        lambda: json.loads(result.resolved),
+    )
 
 
 def write_folder(run: Run, partial: Path) -> None:
@@ -337,7 +371,7 @@ def write_folder(run: Run, partial: Path) -> None:
 
 def capturing(source: Source, overrides: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
     """The overrides with which a run captures: as given if the scenario then captures anything, else at every host."""
-    record = tomllib.loads(core.resolve(source, overrides, seed)["toml"]).get("record", {})
+    record = core.toml_values(core.resolved_toml(source, overrides, seed)).get("record", {})
     given = record.get("captures", "none") not in ("none", [])
     return dict(overrides) if given else {**overrides, "record.captures": "hosts"}
 
@@ -389,7 +423,7 @@ def run(
         measures.parse(name)
 
     if out is not None and not replace:
-        _check_same(out, core.resolve(source, overrides, seed)["toml"])
+        _check_same(out, core.resolved_toml(source, overrides, seed))
 
     def execute(where: Path | None) -> Any:
         with run_bar(source.stem, progress) as tick:
@@ -397,9 +431,9 @@ def run(
 
     if out is None:
         result = execute(None)
-        return _finish(source, overrides, result, Tables(result.tables))
+        return finish(source, overrides, result, Tables(result.tables))
     with folder.result_folder(out, "run") as partial:
-        finished = _finish(source, overrides, execute(partial), Tables(path=partial))
+        finished = finish(source, overrides, execute(partial), Tables(path=partial))
         write_folder(finished, partial)
         if report:
             with folder.drawing(), status("drawing the report", progress is True):

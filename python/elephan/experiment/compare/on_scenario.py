@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +27,7 @@ _UDP = ("cbr", "onoff")
 
 def _carriers(source: Source, resolved: Mapping[str, Any]) -> list[str]:
     """Paths of the congestion control of all TCP traffic in a scenario."""
-    traffic = tomllib.loads(resolved["toml"]).get("traffic", [])
+    traffic = core.toml_values(resolved["toml"]).get("traffic", [])
     found = [f"traffic[{i}].{PARAMETER}" for i, entry in enumerate(traffic) if entry.get("kind") not in _UDP]
     if not found:
         raise InputError(f"{source.name}: no traffic over TCP, so there is nothing to compare")

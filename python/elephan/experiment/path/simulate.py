@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +19,7 @@ from elephan.experiment.path.trace import Trace, trace
 from elephan.experiment.path.verdict import Evidence
 from elephan.experiment.pool import Job, run_jobs
 from elephan.experiment.trials import Variant
+from elephan.scenario import core
 from elephan.scenario.congestion import Controller
 
 Array = npt.NDArray[np.float64]
@@ -270,4 +270,4 @@ def episodes(time_s: Array, count: Array, span_s: float) -> int:
 
 def tcp_options(resolved_toml: str) -> dict[str, Any]:
     """The TCP options of the sender as resolved."""
-    return dict(tomllib.loads(resolved_toml)["hosts"]["sender"]["tcp"])
+    return dict(core.toml_values(resolved_toml)["hosts"]["sender"]["tcp"])
