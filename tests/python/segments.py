@@ -64,6 +64,7 @@ class Capture:
     version: int = 4
     snap: int = 262_144
     ports: tuple[int, int] = (40_000, 5001)
+    hosts: tuple[str, str] = ("10.0.0.1", "10.0.0.2")
     link_type: int = 1
     wrap: Callable[[bytes], bytes] | None = None  # makes a frame of an IP packet; an Ethernet header if there is none
     frames: list[tuple[float, bytes, int]] = field(default_factory=list)  # time, bytes, length on the link
@@ -88,7 +89,7 @@ class Capture:
     ) -> bytes:
         """An IP packet with a segment."""
         ports = (self.ports[0] if port is None else port, self.ports[1])
-        hosts = ("10.0.0.1", "10.0.0.2") if self.version == 4 else ("fd00::1", "fd00::2")
+        hosts = self.hosts if self.version == 4 else ("fd00::1", "fd00::2")
         (source, destination), ends = (ports, hosts) if by == CLIENT else (ports[::-1], hosts[::-1])
         options += b"\1" * (-len(options) % 4)
         words = (5 + len(options) // 4) << 4

@@ -37,7 +37,25 @@ if TYPE_CHECKING:
 
 
 class Sweep(Drawn):
-    """The results of a sweep. `table` has a row per run, `means` a row per variant with 95 % intervals."""
+    """The results of a sweep. `table` has a row per run, `means` a row per variant with 95 % intervals.
+
+    >>> sweep = el.sweep("sawtooth", set={"duration": "12 s", "template.rate": ["10 Mbps", "20 Mbps"]}, repetitions=2)
+    >>> sweep
+    <elephan.Sweep sawtooth: 2 variants, 4 runs>
+    >>> low, high = sweep.labels
+    >>> sorted(sweep.by_seed(low, "goodput_bps.sum")), len(sweep.values(low, "goodput_bps.sum"))
+    ([1, 2], 2)
+    >>> sweep.interval(low, "utilisation.max").n
+    2
+    >>> sweep.difference(high, low, "goodput_bps.sum").mean > 0, sweep.ratio(high, low, "goodput_bps.sum").mean > 1
+    (True, True)
+    >>> sweep.table.num_rows, sweep.means.num_rows
+    (4, 2)
+    >>> sorted(sweep.as_dict()), sweep.manifest()["runs"]
+    (['failures', 'missing', 'name', 'variants'], 4)
+    >>> sweep.save("swept")
+    PosixPath('swept')
+    """
 
     kind = "sweep"
 
@@ -72,17 +90,17 @@ class Sweep(Drawn):
         return ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())
 
     def by_seed(self, label: str, statistic: str) -> dict[int, float]:
-        """A statistic of each repetition of a variant, by seed."""
+        """Returns a statistic of each repetition of a variant, by seed."""
         if statistic not in self.statistics:
             raise InputError(f'the sweep has no statistic "{statistic}"{nearest(statistic, self.statistics)}')
         return self.trials.by_seed(known(label, self.labels, "variant"), statistic)
 
     def values(self, label: str, statistic: str) -> list[float]:
-        """A statistic of each repetition of a variant, NaN where a run has none."""
+        """Returns a statistic of each repetition of a variant, NaN where a run has none."""
         return list(self.by_seed(label, statistic).values())
 
     def interval(self, label: str, statistic: str) -> stats.Interval:
-        """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity."""
+        """Returns the mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity."""
         flows = self.facts.get("flows", {}).get(label, 0)
         return bounds.interval(statistic, self.values(label, statistic), flows)
 
@@ -92,11 +110,11 @@ class Sweep(Drawn):
         return self.trials.paired(a, b, statistic)
 
     def difference(self, a: str, b: str, statistic: str, method: str = "t") -> stats.Interval:
-        """Mean of a - b over runs with the same seed, its interval cut off at what is possible."""
+        """Returns the mean of a - b over runs with the same seed, its interval cut off at what is possible."""
         return bounds.difference(statistic, stats.paired_difference(*self._paired(a, b, statistic), method=method))
 
     def ratio(self, a: str, b: str, statistic: str, method: str = "t") -> stats.Interval:
-        """Ratio of a to b over runs with the same seed."""
+        """Returns the ratio of a to b over runs with the same seed."""
         return stats.paired_ratio(*self._paired(a, b, statistic), method=method)
 
     @property
@@ -232,6 +250,10 @@ def sweep(
     `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and the report. Raises when
     nothing varies and nothing is repeated, when every run failed, and when no run can have a statistic or none has any; single
     failures are in `.failures`, statistics that no run has in `.missing`. `python_from`: as of `el.run`.
+
+    >>> sweep = el.sweep("sawtooth", set={"duration": "12 s", "template.rate": ["10 Mbps", "20 Mbps"]}, repetitions=2)
+    >>> sweep.size
+    '2 variants, 4 runs'
     """
     overrides = core.as_overrides(set)
     source = open_source(scenario).with_trust(python_from, overrides)

@@ -120,7 +120,24 @@ class Tables(Mapping[str, "pa.Table"]):
 
 
 class Run(Drawn):
-    """The result of one run. Tables are pyarrow Tables; `.to_pylist()` gives rows, `.to_pandas()` a data frame (extra `pandas`)."""
+    """The result of one run. Tables are pyarrow Tables; `.to_pylist()` gives rows, `.to_pandas()` a data frame (extra `pandas`).
+
+    >>> run = el.run("sawtooth", set={"duration": "30 s"})
+    >>> run
+    <elephan.Run sawtooth seed 1: 1 flow>
+    >>> run.flows.num_rows, run.seed
+    (1, 1)
+    >>> round(run.statistic("utilisation.max"), 3)
+    1.0
+    >>> run.phases().recovers
+    True
+    >>> run.spreading()
+    []
+    >>> len(run.figure("sawtooth").axes)
+    2
+    >>> run.report("sawtooth.html")
+    PosixPath('sawtooth.html')
+    """
 
     kind = "run"
 
@@ -292,15 +309,15 @@ class Run(Drawn):
         return round(seconds(self.resolved.get("warmup", 0)) * 1e9)
 
     def statistic(self, name: str) -> float:
-        """One number by name, such as `"latency_ns.p99"` (see `elephan.statistic.measures`)."""
+        """Returns one number by name, such as `"latency_ns.p99"` (see `elephan.statistic.measures`)."""
         return statistic(self, name)
 
     def spreading(self, by: str = "root") -> list[Tree]:
-        """How congestion spread: trees of paused ports and their victims, for each root or (`by="episode"`) each episode."""
+        """Returns trees of paused ports and their victims: for each root, or with `by="episode"` for each episode."""
         return spreading(self, by)
 
     def phases(self, flow: int | None = None) -> Phases:
-        """The phases of a TCP flow (the one that delivered most); InputError where it is too short to have any."""
+        """Returns the phases of a TCP flow (the one that delivered most). Raises InputError where it is too short to have any."""
         return flow_phases(self, flow)
 
     @property
@@ -314,7 +331,7 @@ class Run(Drawn):
         return tuple(str(name) for name in self.manifest.get("statistics", []))
 
     def figure(self, name: str = "") -> Any:
-        """A matplotlib Figure of this run by name; without a name the one that fits (see `elephan list figures`)."""
+        """Returns a matplotlib Figure of this run by name; without a name the one that fits (see `elephan list figures`)."""
         if not isinstance(name, str):
             raise InputError(f"a figure is named by a text such as sawtooth, not {name!r}")
         return pages(self.kind).draw(self, name or self.curated_figure).figure
@@ -401,7 +418,7 @@ def run(
     replace: bool = False,
     python_from: Any = None,
 ) -> Run:
-    """Runs a scenario once.
+    """Runs a scenario once; returns its `Run`.
 
     `scenario`: a path, the name of a library scenario, TOML or JSON text, or an `elephan.Scenario`.
     `set`: overrides by path, such as `{"switches.sw.memory": "96 KiB"}`. `out`: a folder for tables, manifest and
@@ -410,6 +427,10 @@ def run(
     of another scenario, or of another seed, in `out` may go; without it that is an InputError.
     `python_from`: modules, files and folders whose congestion controls may be loaded, besides files beside the scenario and what
     `set` names (docs/trust.md).
+
+    >>> run = el.run("sawtooth", seed=2, set={"duration": "12 s", "template.rate": "20 Mbps"})
+    >>> run.flows["congestion_control"].to_pylist()
+    ['reno']
     """
     overrides, seed = core.as_overrides(set), seed_or_none(seed)
     source = open_source(scenario).with_trust(python_from, overrides)
