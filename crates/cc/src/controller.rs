@@ -1,11 +1,11 @@
-//! One connection's congestion controller: a law, a slow start and the window they steer.
+//! One connection's congestion controller: a congestion control, a slow start and the window they steer.
 //!
-//! What all laws share lives here: the floor of one segment, slow start below `ssthresh` with the remainder of the
-//! crossing ACK given to the law, undo, and RFC 5681 section 3.1: a timer that expires again for the same segment
+//! What all congestion controls share lives here: the floor of one segment, slow start below `ssthresh` with the remainder of the
+//! crossing ACK given to the congestion control, undo, and RFC 5681 section 3.1: a timer that expires again for the same segment
 //! holds `ssthresh` constant.
 
+use crate::algorithm::{self, CongestionControl, Spec, Wishes};
 use crate::guest::Fault;
-use crate::law::{self, Law, Spec, Wishes};
 use crate::rdma::{Nic, Progress, Telemetry};
 use crate::slow_start::{self, SlowStart};
 use crate::train::{Arrival, Memory, Start, Train};
@@ -18,7 +18,7 @@ pub const MAX_WINDOW_BYTES: f64 = (1u64 << 40) as f64;
 #[derive(Clone, Debug)]
 pub struct Controller {
     w: Window,
-    law: law::Any,
+    algorithm: algorithm::Any,
     slow_start: slow_start::Any,
     /// Bytes that one ACK may add in slow start, in segments (L of RFC 3465); infinite without a limit.
     abc_limit: f64,
@@ -52,7 +52,7 @@ impl Controller {
     ) -> Controller {
         let mut controller = Controller {
             w: Window { cwnd: 1.0, ssthresh: f64::INFINITY, mss: 1.0 },
-            law: law::Any::new(spec),
+            algorithm: algorithm::Any::new(spec),
             slow_start: slow_start::Any::new(slow_start),
             abc_limit: abc_limit.unwrap_or(f64::INFINITY),
             counts_acks: false,
@@ -63,14 +63,14 @@ impl Controller {
             prior: None,
             backed_off: false,
         };
-        controller.slow_start.on_law(spec);
+        controller.slow_start.on_congestion_control(spec);
         controller.establish(mss, initial_window_bytes);
         controller
     }
 
     /// The same without appropriate byte counting, as RFC 2581 has it: an ACK counts for one segment at most, in slow start
-    /// and in congestion avoidance, however much it acknowledges. Delayed ACKs then halve what a law adds, if it goes by ACKs
-    /// ([`Law::counts_acks`]).
+    /// and in congestion avoidance, however much it acknowledges. Delayed ACKs then halve what a congestion control adds, if it
+    /// goes by ACKs ([`CongestionControl::counts_acks`]).
     pub fn counting_acks(mut self) -> Controller {
         (self.abc_limit, self.counts_acks) = (1.0, true);
         self
@@ -80,32 +80,32 @@ impl Controller {
     pub fn establish(&mut self, mss: u64, initial_window_bytes: u64) {
         self.w.mss = mss.max(1) as f64;
         self.w.cwnd = initial_window_bytes as f64;
-        self.law.on_establish(&mut self.w);
+        self.algorithm.on_establish(&mut self.w);
         self.bound();
     }
 
-    /// Another law steers from now on, from the window and the threshold that it finds. Slow start and a backed-off timer
-    /// stay as they are; what the new law measures it begins to measure. An event from before is not undone any more: it
-    /// was the old law's.
-    pub fn switch_law(&mut self, spec: &Spec) {
-        self.law = law::Any::new(spec);
+    /// Another congestion control steers from now on, from the window and the threshold that it finds. Slow start and a backed-off timer
+    /// stay as they are; what the new congestion control measures it begins to measure. An event from before is not undone any more: it
+    /// was the old congestion control's.
+    pub fn switch_congestion_control(&mut self, spec: &Spec) {
+        self.algorithm = algorithm::Any::new(spec);
         self.abe = spec.abe();
-        self.slow_start.on_law(spec);
+        self.slow_start.on_congestion_control(spec);
         self.prior = None;
     }
 
     /// `bytes` are being sent while `inflight` bytes were in flight before them.
     #[inline]
     pub fn on_sent(&mut self, now: Time, bytes: u64, inflight: u64) {
-        self.law.on_sent(&mut self.w, now, bytes, inflight);
+        self.algorithm.on_sent(&mut self.w, now, bytes, inflight);
     }
 
     /// An ACK of new data outside fast recovery.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) {
         self.backed_off = false;
-        self.law.on_delivery(&mut self.w, ack);
-        if self.law.grows_by_ack() {
+        self.algorithm.on_delivery(&mut self.w, ack);
+        if self.algorithm.grows_by_ack() {
             self.open(ack);
         }
         self.bound();
@@ -118,9 +118,9 @@ impl Controller {
             self.on_ack_in_slow_start(ack);
         } else if self.counts_acks {
             let acked = self.counted(ack.acked);
-            self.law.on_ack(&mut self.w, &Ack { acked, ..*ack });
+            self.algorithm.on_ack(&mut self.w, &Ack { acked, ..*ack });
         } else {
-            self.law.on_ack(&mut self.w, ack);
+            self.algorithm.on_ack(&mut self.w, ack);
         }
     }
 
@@ -131,25 +131,25 @@ impl Controller {
         (self.w.ssthresh, self.prior) = (ssthresh, prior);
     }
 
-    /// Whether a stack that counts ACKs instead of bytes slows the law down ([`Law::counts_acks`]).
+    /// Whether a stack that counts ACKs instead of bytes slows the congestion control down ([`CongestionControl::counts_acks`]).
     pub fn goes_by_acks(&self) -> bool {
-        self.law.counts_acks()
+        self.algorithm.counts_acks()
     }
 
-    /// Whether windows and ACKs say all about the law, and means over a round trip of both are enough: it neither paces nor
+    /// Whether windows and ACKs say all about the congestion control, and means over a round trip of both are enough: it neither paces nor
     /// probes nor acts upon the delay of single ACKs. One that asks routers is on its own where none answers.
     pub fn goes_by_rounds(&self) -> bool {
-        self.pacing_rate().is_none() && !self.law.probes() && !self.law.reads_each_delay()
+        self.pacing_rate().is_none() && !self.algorithm.probes() && !self.algorithm.reads_each_delay()
     }
 
-    /// What the law sees of the bytes that an ACK acknowledges.
+    /// What the congestion control sees of the bytes that an ACK acknowledges.
     fn counted(&self, acked: u64) -> u64 {
-        if self.counts_acks && self.law.counts_acks() { acked.min(self.w.mss as u64) } else { acked }
+        if self.counts_acks && self.algorithm.counts_acks() { acked.min(self.w.mss as u64) } else { acked }
     }
 
     /// Whether a loss in a window of data that `signal` has cut takes nothing more.
     pub fn suffices(&self, signal: &Signal) -> bool {
-        !matches!(signal, Signal::Ecn { .. }) || (self.law.ecn_is_loss() && !self.spared)
+        !matches!(signal, Signal::Ecn { .. }) || (self.algorithm.ecn_is_loss() && !self.spared)
     }
 
     /// The last reduction stands, whatever is found needless later.
@@ -159,24 +159,24 @@ impl Controller {
 
     /// An ACK of new data in fast recovery: the window does not grow by it.
     pub fn on_ack_in_recovery(&mut self, ack: &Ack) {
-        self.law.on_ack_in_recovery(&mut self.w, ack);
+        self.algorithm.on_ack_in_recovery(&mut self.w, ack);
         self.bound();
     }
 
     /// Recovery, or what followed a timeout, is over; to be told before the ACK that ends it.
     pub fn on_recovered(&mut self) {
-        self.law.on_recovered(&mut self.w);
+        self.algorithm.on_recovered(&mut self.w);
         self.bound();
     }
 
-    /// Whether the law's window rules in recovery as well.
+    /// Whether the congestion control's window rules in recovery as well.
     pub fn steers_recovery(&self) -> bool {
-        self.law.steers_recovery()
+        self.algorithm.steers_recovery()
     }
 
     fn on_ack_in_slow_start(&mut self, ack: &Ack) {
-        if self.law.has_slow_start() {
-            self.law.on_ack(&mut self.w, ack);
+        if self.algorithm.has_slow_start() {
+            self.algorithm.on_ack(&mut self.w, ack);
             return;
         }
         if ack.app_limited {
@@ -193,7 +193,7 @@ impl Controller {
         self.w.cwnd = self.w.ssthresh;
         let rest = self.counted(ack.acked).saturating_sub(room as u64);
         if rest > 0 {
-            self.law.on_ack(&mut self.w, &Ack { acked: rest, ..*ack });
+            self.algorithm.on_ack(&mut self.w, &Ack { acked: rest, ..*ack });
         }
     }
 
@@ -205,13 +205,13 @@ impl Controller {
                 self.backed_off = false;
                 self.w.ssthresh = ssthresh;
                 // RFC 9438 section 4.9: a window that has passed the old one keeps its course.
-                if self.w.cwnd >= cwnd && !self.law.steers_recovery() {
+                if self.w.cwnd >= cwnd && !self.algorithm.steers_recovery() {
                     return;
                 }
                 self.w.cwnd = self.w.cwnd.max(cwnd);
             }
             Signal::Rto { now, .. } if self.backed_off => {
-                self.law.on_timeout_again(&mut self.w, *now);
+                self.algorithm.on_timeout_again(&mut self.w, *now);
                 self.bound();
                 return;
             }
@@ -223,8 +223,8 @@ impl Controller {
         self.after_rto = matches!(signal, Signal::Rto { .. });
         self.slow_start.on_congestion(signal);
         match signal {
-            Signal::Undo { now } => self.law.on_undo(&mut self.w, *now),
-            _ => self.law.on_congestion(&mut self.w, signal),
+            Signal::Undo { now } => self.algorithm.on_undo(&mut self.w, *now),
+            _ => self.algorithm.on_congestion(&mut self.w, signal),
         }
         if let (Signal::Ecn { inflight, .. }, Some(abe)) = (signal, self.abe) {
             let at_loss = std::mem::replace(&mut self.w.cwnd, before.0).max(self.w.mss);
@@ -234,118 +234,119 @@ impl Controller {
         self.bound();
     }
 
-    /// Whether the law looks at delivery rates.
+    /// Whether the congestion control looks at delivery rates.
     pub fn measures_rate(&self) -> bool {
-        self.law.measures_rate()
+        self.algorithm.measures_rate()
     }
 
-    /// Whether the law goes by one-way delays.
+    /// Whether the congestion control goes by one-way delays.
     pub fn reads_one_way_delay(&mut self) -> bool {
-        self.law.one_way().is_some()
+        self.algorithm.one_way().is_some()
     }
 
-    /// The next ACK shows this one-way delay, by clocks of which only differences say something; for a law that reads them.
+    /// The next ACK shows this one-way delay, by clocks of which only differences say something; for a congestion control that reads them.
     pub fn on_one_way_delay(&mut self, delay: Span) {
-        if let Some(delays) = self.law.one_way() {
+        if let Some(delays) = self.algorithm.one_way() {
             delays.tell(delay);
         }
     }
 
     /// What packets ask routers in a congestion header.
     pub fn asks_routers(&self) -> Option<Question> {
-        self.law.asks_routers()
+        self.algorithm.asks_routers()
     }
 
     /// Routers have answered: `bytes` by which the window may change, infinite if none has. It changes with the next ACK.
     pub fn on_feedback(&mut self, bytes: f64) {
-        self.law.on_feedback(bytes);
+        self.algorithm.on_feedback(bytes);
     }
 
-    /// Whether the law sends trains of packets and looks at when each packet arrived.
+    /// Whether the congestion control sends trains of packets and looks at when each packet arrived.
     pub fn probes(&self) -> bool {
-        self.law.probes()
+        self.algorithm.probes()
     }
 
     /// Whether the peer is to acknowledge each segment at once.
     pub fn acknowledged_each(&self) -> bool {
-        self.law.acknowledged_each()
+        self.algorithm.acknowledged_each()
     }
 
     /// Whether [`Controller::on_nic`] is to be called over TCP.
     pub fn reads_nic(&self) -> bool {
-        self.law.reads_nic()
+        self.algorithm.reads_nic()
     }
 
-    /// What the law draws by chance, it draws from here.
+    /// What the congestion control draws by chance, it draws from here.
     pub fn set_seed(&mut self, seed: u64) {
-        self.law.set_seed(seed);
+        self.algorithm.set_seed(seed);
     }
 
     /// What the last connection to the same destination has left; to be told before [`Controller::begin`].
     pub fn recall(&mut self, memory: &Memory) {
-        self.law.recall(memory);
+        self.algorithm.recall(memory);
     }
 
-    /// What the law leaves for the next connection to the same destination.
+    /// What the congestion control leaves for the next connection to the same destination.
     pub fn remember(&self) -> Option<Memory> {
-        self.law.remember()
+        self.algorithm.remember()
     }
 
     /// The connection is there.
     pub fn begin(&mut self, start: &Start) {
-        self.law.begin(&mut self.w, start);
+        self.algorithm.begin(&mut self.w, start);
         self.bound();
     }
 
-    /// A packet of a law that probes has arrived; to be told before its ACK.
+    /// A packet of a congestion control that probes has arrived; to be told before its ACK.
     pub fn on_arrival(&mut self, now: Time, arrival: &Arrival) {
-        self.law.on_arrival(&mut self.w, now, arrival);
+        self.algorithm.on_arrival(&mut self.w, now, arrival);
         self.bound();
     }
 
     /// The train to be sent from `now` on, when `segments` of new data are there.
     pub fn next_train(&mut self, now: Time, segments: u64) -> Option<Train> {
-        self.law.next_train(now, segments)
+        self.algorithm.next_train(now, segments)
     }
 
     /// Of the last train only `packets` could be sent.
     pub fn on_train_cut(&mut self, now: Time, packets: u32) {
-        self.law.on_train_cut(&mut self.w, now, packets);
+        self.algorithm.on_train_cut(&mut self.w, now, packets);
         self.bound();
     }
 
     /// Routers have told the fair rate, of bytes with their IP headers, and how many such bytes of this flow wait there.
     pub fn on_fair_rate(&mut self, rate_bps: f64, queue_bytes: f64) {
-        self.law.on_fair_rate(&mut self.w, rate_bps, queue_bytes);
+        self.algorithm.on_fair_rate(&mut self.w, rate_bps, queue_bytes);
         self.bound();
     }
 
-    /// The interface of a sender of RDMA, or behind a law that probes, when it begins and when another law takes over.
+    /// The interface of a sender of RDMA, or behind a congestion control that probes, when it begins and when another congestion
+    /// control takes over.
     pub fn on_nic(&mut self, nic: &Nic) {
-        self.law.on_nic(&mut self.w, nic);
+        self.algorithm.on_nic(&mut self.w, nic);
         self.bound();
     }
 
     /// The receiver has notified of a marked packet.
     pub fn on_notification(&mut self, now: Time) {
-        self.law.on_notification(&mut self.w, now);
+        self.algorithm.on_notification(&mut self.w, now);
         self.bound();
     }
 
     /// An ACK has brought what a packet met at each port; to be told before the ACK.
     pub fn on_telemetry(&mut self, telemetry: &Telemetry, progress: Progress) {
-        self.law.on_telemetry(&mut self.w, telemetry, progress);
+        self.algorithm.on_telemetry(&mut self.w, telemetry, progress);
         self.bound();
     }
 
-    /// When the law wants [`Controller::on_timer`].
+    /// When the congestion control wants [`Controller::on_timer`].
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
-        self.law.next_timer()
+        self.algorithm.next_timer()
     }
 
     pub fn on_timer(&mut self, now: Time) {
-        self.law.on_timer(&mut self.w, now);
+        self.algorithm.on_timer(&mut self.w, now);
         self.bound();
     }
 
@@ -355,7 +356,7 @@ impl Controller {
         if bytes < self.w.cwnd {
             self.w.cwnd = bytes;
             self.bound();
-            self.law.on_shrink(&self.w);
+            self.algorithm.on_shrink(&self.w);
         }
     }
 
@@ -376,32 +377,32 @@ impl Controller {
         self.w.mss
     }
 
-    /// The stack spaces the segments of laws that do not: so many per cent of a window a round trip while it is below half of
-    /// ssthresh, and from there on (Linux `tcp_update_pacing_rate`).
+    /// The stack spaces the segments of congestion controls that do not: so many per cent of a window a round trip while it is
+    /// below half of ssthresh, and from there on (Linux `tcp_update_pacing_rate`).
     pub fn pacing(mut self, slow_start_percent: u16, beyond_percent: u16) -> Controller {
         self.pace = (slow_start_percent, beyond_percent);
         self.slow_start.on_pacing();
         self
     }
 
-    /// Windows a round trip at which the stack spaces segments, if the law does not; 0 for not at all.
+    /// Windows a round trip at which the stack spaces segments, if the congestion control does not; 0 for not at all.
     #[inline]
     pub fn pace(&self) -> f64 {
         let (slow_start, beyond) = self.pace;
         f64::from(if self.w.cwnd < self.w.ssthresh / 2.0 { slow_start } else { beyond }) / 100.0
     }
 
-    /// The rate that the law asks to be paced at, in bit/s of payload (or of whole packets, see [`Law::paces_packets`]); none for
-    /// a law that is driven by ACKs alone.
+    /// The rate that the congestion control asks to be paced at, in bit/s of payload (or of whole packets, see
+    /// [`CongestionControl::paces_packets`]); none for a congestion control that is driven by ACKs alone.
     #[inline]
     pub fn pacing_rate(&self) -> Option<f64> {
-        self.law.pacing_rate(&self.w)
+        self.algorithm.pacing_rate(&self.w)
     }
 
-    /// Pacing and timer, as the law wants them.
+    /// Pacing and timer, as the congestion control wants them.
     #[inline]
     pub fn wishes(&self) -> Wishes {
-        self.law.wishes(&self.w)
+        self.algorithm.wishes(&self.w)
     }
 
     #[inline]
@@ -409,20 +410,20 @@ impl Controller {
         self.w.in_slow_start()
     }
 
-    /// The law's name in the registry, or that of a guest's class.
+    /// The congestion control's name in the registry, or that of a guest's class.
     pub fn name(&self) -> &str {
-        self.law.name()
+        self.algorithm.name()
     }
 
-    /// Why a guest has given up; none for the laws of this crate.
+    /// Why a guest has given up; none for the congestion controls of this crate.
     pub fn fault(&self) -> Option<&Fault> {
-        self.law.fault()
+        self.algorithm.fault()
     }
 
-    /// The law's internals by name, always the same names in the same order (see [`crate::describe`]).
+    /// The congestion control's internals by name, always the same names in the same order (see [`crate::describe`]).
     pub fn observe(&self) -> Vec<(&'static str, f64)> {
         let mut out = Vec::new();
-        self.law.observe(&mut out);
+        self.algorithm.observe(&mut out);
         out
     }
 
@@ -433,7 +434,7 @@ impl Controller {
             "cwnd" if value >= self.w.mss && value <= MAX_WINDOW_BYTES => self.w.cwnd = value,
             "ssthresh" if value > 0.0 => self.w.ssthresh = value,
             "cwnd" | "ssthresh" => return false,
-            _ => return value.is_finite() && self.law.poke(name, value),
+            _ => return value.is_finite() && self.algorithm.poke(name, value),
         }
         self.backed_off = false;
         true

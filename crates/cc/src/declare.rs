@@ -1,4 +1,4 @@
-//! What every law and slow start declares about itself in the same words: its parameters and its internals.
+//! What every congestion control and slow start declares about itself in the same words: its parameters and its internals.
 
 use crate::{Abe, Invalid};
 
@@ -79,8 +79,8 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
-/// `loss_based! { reduce_from: Cwnd, "source"; ... }` is [`parameters!`] for a law that cuts its window at a loss, with what all
-/// of them have: which window is cut (always `cwnd` where no default is given) and ABE, which [`crate::Controller`] applies.
+/// `loss_based! { reduce_from: Cwnd, "source"; ... }` is [`parameters!`] for a congestion control that cuts its window at a loss,
+/// with what all of them have: which window is cut (always `cwnd` where no default is given) and ABE, which [`crate::Controller`] applies.
 macro_rules! loss_based {
     (reduce_from: $from:ident, $source:literal; $($own:tt)*) => {
         $crate::declare::loss_based! { @abe |p| p.reduce_from; $($own)*

@@ -1,4 +1,4 @@
-//! Which delay a law of background flows goes by: that of the way there, or that of the round trip.
+//! Which delay a congestion control of background flows goes by: that of the way there, or that of the round trip.
 
 use crate::Ack;
 use elephan_units::Span;
@@ -14,7 +14,7 @@ pub enum Delay {
     RoundTrip,
 }
 
-/// The one-way delays that a law is told.
+/// The one-way delays that a congestion control is told.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OneWay {
     newest: Option<Span>,

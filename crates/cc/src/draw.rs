@@ -1,4 +1,4 @@
-//! Random draws of a law, from a seed that is given to it.
+//! Random draws of a congestion control, from a seed that is given to it.
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! What a law is told, and the window it steers.
+//! What a congestion control is told, and the window it steers.
 
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;
@@ -20,11 +20,11 @@ pub struct Ack {
     pub app_limited: bool,
     /// Bytes delivered since the connection began.
     pub delivered: u64,
-    /// Delivery rate measured by this ACK, for a law that [`crate::Law::measures_rate`].
+    /// Delivery rate measured by this ACK, for a congestion control that [`crate::CongestionControl::measures_rate`].
     pub rate_bps: Option<f64>,
     /// The application may have limited that rate.
     pub rate_app_limited: bool,
-    /// What `delivered` was when the newest segment of those it acknowledges was sent, for such a law.
+    /// What `delivered` was when the newest segment of those it acknowledges was sent, for such a congestion control.
     pub prior_delivered: Option<u64>,
     /// The smallest round-trip time so far.
     pub min_rtt: Option<Span>,
@@ -40,7 +40,7 @@ pub struct Ack {
 
 impl Ack {
     /// Whether the receiver may have held it: it acknowledges less than a segment of `mss` bytes, and nothing else was delivered since that
-    /// was sent (Linux `FLAG_ACK_MAYBE_DELAYED`). For a law that [`crate::Law::measures_rate`].
+    /// was sent (Linux `FLAG_ACK_MAYBE_DELAYED`). For a congestion control that [`crate::CongestionControl::measures_rate`].
     pub fn may_be_delayed(&self, mss: f64) -> bool {
         (self.acked as f64) < mss && self.prior_delivered.is_some_and(|prior| prior + self.acked == self.delivered)
     }
@@ -85,21 +85,21 @@ impl Signal {
     }
 }
 
-/// What a law wants to know of routers.
+/// What a congestion control wants to know of routers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// By how much its window may change ([`crate::Law::on_feedback`]).
+    /// By how much its window may change ([`crate::CongestionControl::on_feedback`]).
     Window,
-    /// Its fair rate ([`crate::Law::on_fair_rate`]).
+    /// Its fair rate ([`crate::CongestionControl::on_fair_rate`]).
     Rate,
-    /// What its packets meet at each port ([`crate::Law::on_telemetry`]).
+    /// What its packets meet at each port ([`crate::CongestionControl::on_telemetry`]).
     Telemetry,
 }
 
 /// Smallest `ssthresh` in segments (RFC 5681 equation 4).
 pub(crate) const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 
-/// The window that a law steers, all in bytes.
+/// The window that a congestion control steers, all in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     pub cwnd: f64,

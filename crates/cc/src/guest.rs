@@ -1,11 +1,11 @@
 //! Guests: congestion controls from outside this crate, such as a Python class, behind a trait object.
 //!
-//! The law of this layer: this crate knows that there are guests, not what language they are written in. A scenario
+//! The rule of this layer: this crate knows that there are guests, not what language they are written in. A scenario
 //! names one by text ([`Spec`]); an [`Interpreter`] that the program supplies turns the text into a [`Factory`] before
-//! the run, and the factory makes one [`Guest`] for each connection. Built-in laws pay nothing for it.
+//! the run, and the factory makes one [`Guest`] for each connection. Built-in congestion controls pay nothing for it.
 //!
-//! A guest may fail, unlike a law of this crate. It then does nothing any more, and [`Law::fault`] says what happened;
-//! whoever runs the connection asks and ends the run.
+//! A guest may fail, unlike a congestion control of this crate. It then does nothing any more, and [`CongestionControl::fault`]
+//! says what happened; whoever runs the connection asks and ends the run.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -16,11 +16,11 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::law::Law;
+use crate::algorithm::CongestionControl;
 use crate::{Ack, Signal, Window, round};
 
 /// A congestion control of the user's.
-pub trait Guest: Law + Debug + Send + Sync {
+pub trait Guest: CongestionControl + Debug + Send + Sync {
     /// What results call it.
     fn name(&self) -> &str;
 
@@ -80,7 +80,7 @@ pub struct Spec {
     factory: Option<Arc<dyn Factory>>,
 }
 
-/// Two texts that say the same are the same law.
+/// Two texts that say the same are the same congestion control.
 impl PartialEq for Spec {
     fn eq(&self, other: &Spec) -> bool {
         (&self.python, &self.params) == (&other.python, &other.params)
@@ -147,7 +147,7 @@ impl Guest for Absent {
     }
 }
 
-impl Law for Absent {
+impl CongestionControl for Absent {
     fn on_ack(&mut self, _: &mut Window, _: &Ack) {}
 
     fn on_congestion(&mut self, _: &mut Window, _: &Signal) {}
@@ -231,12 +231,12 @@ impl Rounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law;
+    use crate::algorithm;
     use crate::testing::MSS;
     use crate::{Controller, Signal};
     use serde_json::json;
 
-    fn read(value: Value) -> Result<law::Spec, String> {
+    fn read(value: Value) -> Result<algorithm::Spec, String> {
         serde_json::from_value(value).map_err(|error| error.to_string())
     }
 

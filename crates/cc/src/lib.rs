@@ -1,19 +1,20 @@
 //! Congestion control: how much a sender may have in flight.
 //!
-//! The law of this layer: a law is pure. It owns its state and sees its arguments; it has no clock, no packets, no
+//! The rule of this layer: a congestion control is pure. It owns its state and sees its arguments; it has no clock, no packets, no
 //! log and no random draws but from a seed that it is given. All windows are bytes as `f64` (never floored per ACK), all instants are given from
 //! outside, and the same calls give the same windows to the bit.
 //!
 //! Three axes are kept apart:
-//! - the *law* ([`law`], one file each): growth in congestion avoidance, the cut at a congestion event;
+//! - the *congestion control* ([`algorithm`], one file each): growth in congestion avoidance, the cut at a congestion event;
 //! - *slow start* ([`slow_start`], one file each): growth below `ssthresh`;
 //! - *recovery* (which segments are lost, what is sent while they are repaired) belongs to TCP and is not here.
 //!
-//! [`Controller`] joins a law and a slow start, keeps what all laws share (floor of one segment, undo, a backed-off
-//! timer) and is what TCP and the stepping interface hold.
+//! [`Controller`] joins a congestion control and a slow start, keeps what all congestion controls share (floor of one segment,
+//! undo, a backed-off timer) and is what TCP and the stepping interface hold.
 
 #![forbid(unsafe_code)]
 
+pub mod algorithm;
 mod controller;
 mod declare;
 mod delay;
@@ -21,7 +22,6 @@ mod draw;
 mod event;
 pub mod fuzz;
 pub mod guest;
-pub mod law;
 mod least;
 mod path;
 mod policer;
@@ -37,9 +37,9 @@ mod tally;
 mod testing;
 pub mod train;
 
+pub use algorithm::{CongestionControl, Spec, describe, list};
 pub use controller::{Controller, MAX_WINDOW_BYTES};
 pub use declare::{Internals, Ranges, State};
 pub use event::{Abe, Ack, Question, ReduceFrom, Signal, Window};
-pub use law::{Law, Spec, describe, list};
 pub use rdma::{Nic, Transport};
 pub use registry::{Description, Invalid, Model, Parameter, SpecError};

@@ -39,12 +39,12 @@ pub(crate) struct Path {
     extra_max_s: f64,
     /// The window of the first ACK in bytes.
     initial: f64,
-    /// Sending has begun again after silence, until the law has looked: what comes next is no standing queue.
+    /// Sending has begun again after silence, until the congestion control has looked: what comes next is no standing queue.
     pub restarted: bool,
 }
 
 impl Path {
-    /// The bandwidth is the largest rate of `rate_slots` rounds (or what else the law counts), the extra that of twice
+    /// The bandwidth is the largest rate of `rate_slots` rounds (or what else the congestion control counts), the extra that of twice
     /// `extra_rounds` rounds, at most `extra_max` at the bandwidth.
     pub fn new(rate_slots: u32, extra_rounds: u32, extra_max: Span) -> Path {
         Path {
@@ -236,7 +236,7 @@ pub(crate) fn approach(w: &mut Window, ack: &Ack, least: f64, cap: Option<f64>, 
 }
 
 /// In DRAIN, which may begin with this ACK: whether what STARTUP has queued is gone, no more than `pipe` bytes in flight. Nothing in
-/// these laws reads the threshold; others see by it that slow start is over.
+/// these congestion controls reads the threshold; others see by it that slow start is over.
 pub(crate) fn drained(ack: &Ack, pipe: f64, w: &mut Window, begins: bool) -> bool {
     if begins {
         w.ssthresh = pipe.max(SSTHRESH_MIN_SEGMENTS * w.mss);

@@ -2,7 +2,7 @@
 //! same rate, which is then that of the path (Linux `tcp_bbr.c`, `bbr_lt_bw_sampling`, "long-term bandwidth").
 
 use crate::Ack;
-use crate::law::bbr::Parameters;
+use crate::algorithm::bbr::Parameters;
 use elephan_units::{Span, Time};
 
 /// An interval is not shorter (Linux counts it in whole milliseconds).
@@ -132,13 +132,13 @@ fn rate(p: &Parameters, since: &Totals, now: &Totals) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::Law;
-    use crate::law::bbr::{Bbr, Parameters};
+    use crate::algorithm::CongestionControl;
+    use crate::algorithm::bbr::{Bbr, Parameters};
     use crate::{Internals, Model, Signal, Window};
 
     /// A flow in PROBE_BW, told ACKs a tenth of a second apart, each of which is a round.
     struct Flow {
-        law: Bbr,
+        cc: Bbr,
         w: Window,
         told: Ack,
     }
@@ -149,12 +149,12 @@ mod tests {
         }
 
         fn with(p: &Parameters) -> Flow {
-            let mut law = Bbr::new(p);
-            law.poke("mode", 2.0);
-            law.poke("bw", 1e6);
-            law.poke("min_rtt", 0.1);
+            let mut cc = Bbr::new(p);
+            cc.poke("mode", 2.0);
+            cc.poke("bw", 1e6);
+            cc.poke("min_rtt", 0.1);
             let w = Window { cwnd: 1e5, ssthresh: f64::INFINITY, mss: 1000.0 };
-            Flow { law, w, told: Ack { inflight: 1 << 20, ..Ack::default() } }
+            Flow { cc, w, told: Ack { inflight: 1 << 20, ..Ack::default() } }
         }
 
         /// `n` rounds that deliver `delivered` bytes and lose `lost` each.
@@ -165,14 +165,14 @@ mod tests {
                 (told.acked, told.newly_lost, told.prior_delivered) = (delivered, lost, Some(told.delivered));
                 told.delivered += delivered;
                 told.lost += lost;
-                self.law.on_delivery(&mut self.w, &self.told);
+                self.cc.on_delivery(&mut self.w, &self.told);
             }
             self
         }
 
         fn state(&self, name: &str) -> f64 {
             let mut states = Vec::new();
-            self.law.observe(&mut states);
+            self.cc.observe(&mut states);
             states.into_iter().find(|(n, _)| *n == name).unwrap().1
         }
 
@@ -241,7 +241,7 @@ mod tests {
             flow.rounds(1, 2560, 0);
             assert_eq!(flow.seen(), Some(204_800.0));
             assert_eq!(flow.state("pacing_gain"), 1.0);
-            assert!((flow.law.pacing_rate(&flow.w).unwrap() - 0.99 * 204_800.0).abs() < 1.0);
+            assert!((flow.cc.pacing_rate(&flow.w).unwrap() - 0.99 * 204_800.0).abs() < 1.0);
             // What ACKs bring beyond the rate is 100 ms of it at most, 2560 bytes.
             assert!((10_000.0..=14_560.0).contains(&flow.w.cwnd), "{}", flow.w.cwnd);
         }
@@ -256,10 +256,10 @@ mod tests {
         flow.rounds(7, 2560, 500).told.rate_app_limited = true;
         flow.rounds(1, 2560, 500).told.rate_app_limited = false;
         assert_eq!(flow.rounds(7, 2560, 500).seen(), None);
-        flow.law.on_undo(&mut flow.w, flow.told.now);
+        flow.cc.on_undo(&mut flow.w, flow.told.now);
         assert_eq!(flow.rounds(7, 2560, 500).seen(), None);
         assert_eq!(flow.rounds(1, 2560, 500).seen(), Some(204_800.0));
-        flow.law.on_undo(&mut flow.w, flow.told.now);
+        flow.cc.on_undo(&mut flow.w, flow.told.now);
         assert_eq!(flow.seen(), None);
     }
 
@@ -269,7 +269,7 @@ mod tests {
     fn a_timeout_ends_an_interval() {
         let mut flow = Flow::new(true);
         flow.rounds(4, 2560, 500).rounds(3, 2560, 0);
-        flow.law.on_congestion(&mut flow.w, &Signal::Rto { now: flow.told.now, inflight: 2560 });
+        flow.cc.on_congestion(&mut flow.w, &Signal::Rto { now: flow.told.now, inflight: 2560 });
         flow.told.now = flow.told.now.saturating_add(Span::from_s(1));
         flow.told.lost += 2560;
         assert_eq!(flow.rounds(1, 2560, 0).seen(), Some(204_800.0));

@@ -105,7 +105,8 @@ impl Repair {
         self.ends = self.recovering;
     }
 
-    /// What an ACK makes of the window before the law does; answers whether packets are conserved, so that the law does not.
+    /// What an ACK makes of the window before the congestion control does; answers whether packets are conserved, so that the
+    /// congestion control does not.
     pub fn steer(&mut self, w: &mut Window, ack: &Ack, path: &mut Path) -> bool {
         let most = w.cwnd;
         if self.conserves && ack.newly_lost > 0 {

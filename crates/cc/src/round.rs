@@ -23,7 +23,7 @@ impl Round {
     }
 }
 
-/// The round-trip times of each round beside the smallest ever: what laws that look at delay decide by.
+/// The round-trip times of each round beside the smallest ever: what congestion controls that look at delay decide by.
 #[derive(Clone, Copy, Debug)]
 pub struct Delay {
     round: Round,

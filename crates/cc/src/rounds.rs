@@ -1,11 +1,11 @@
-//! Streams of one law over one bottleneck, a round trip at a time: what follows when packets are too many to simulate.
+//! Streams of one congestion control over one bottleneck, a round trip at a time: what follows when packets are too many to simulate.
 //!
 //! In round k each stream i has `f_i` bytes in flight, F of them together. The wire carries C, a round trip without a
 //! queue takes R, the queue holds B:
 //!
 //! ```text
 //! T = max(R, F / C)                          the round trip, with what waits in the queue
-//! f_i' = min(cwnd_i, W)                      after the law has seen f_i acknowledged in `CHUNKS` equal parts within T
+//! f_i' = min(cwnd_i, W)                      after the congestion control has seen f_i acknowledged in `CHUNKS` equal parts within T
 //! f_i' = sum of acked_i cwnd_after / cwnd_before      in the round trip after a cut, as PRR (RFC 9937) spreads it
 //! ```
 //!
@@ -14,14 +14,14 @@
 //! min(1, g_i / MSS), and one of them at least (Baccelli and Hong 2002 call the share the rate of synchronisation; here it
 //! follows from the growth). The first of g_i / MSS holes is seen when the flight begins to come back and the last when it
 //! has, so the window rests for a round trip, and for a share 1 - MSS / g_i of another. Loss on the path takes a packet
-//! with probability p, independently. All losses of one window of data are one event for the law, and what is lost is
+//! with probability p, independently. All losses of one window of data are one event for the congestion control, and what is lost is
 //! sent again.
 //!
 //! Streams alike share the rate in proportion to their windows. Left out: packets and their bursts, timeouts, limited
-//! transmit. Laws that pace, probe or act upon the delay of single packets live by what is not here ([`Rounds::suits`]).
+//! transmit. Congestion controls that pace, probe or act upon the delay of single packets live by what is not here ([`Rounds::suits`]).
 
+use crate::algorithm::Spec;
 use crate::draw::Draw;
-use crate::law::Spec;
 use crate::{Ack, Controller, Signal};
 use elephan_units::{Span, Time};
 
@@ -39,7 +39,7 @@ pub struct Path {
     pub loss: f64,
     /// That each stream may have in flight, beside its congestion window.
     pub window_bytes: f64,
-    /// What a law that counts ACKs sees of the bytes they acknowledge: one half behind delayed ACKs.
+    /// What a congestion control that counts ACKs sees of the bytes they acknowledge: one half behind delayed ACKs.
     pub counted: f64,
 }
 
@@ -91,14 +91,14 @@ struct Stream {
     /// The full queue drops in this chunk of the next round, and so many bytes.
     drop: Option<(u32, f64)>,
     acked: f64,
-    /// The same as the law counts it.
+    /// The same as the congestion control counts it.
     counted: f64,
     lost: f64,
     /// Packets that the path took.
     taken: u64,
 }
 
-/// Streams of one law that share a bottleneck.
+/// Streams of one congestion control that share a bottleneck.
 #[derive(Clone, Debug)]
 pub struct Rounds {
     path: Path,
@@ -118,7 +118,7 @@ impl Rounds {
         Rounds { path, streams, draw, now_s: 0.0, rounds: 0, overflows: 0, begun: (0.0, 0.0) }
     }
 
-    /// Whether rounds say anything about the law ([`Controller::goes_by_rounds`]).
+    /// Whether rounds say anything about the congestion control ([`Controller::goes_by_rounds`]).
     pub fn suits(&self) -> bool {
         self.controllers().all(Controller::goes_by_rounds)
     }
@@ -137,7 +137,7 @@ impl Rounds {
         self.streams.iter().map(|stream| stream.taken).sum()
     }
 
-    /// Lets the law of a stream live through what a simulation showed; the next round begins after the last of it.
+    /// Lets the congestion control of a stream live through what a simulation showed; the next round begins after the last of it.
     pub fn follow(&mut self, stream: usize, shown: &[Shown]) {
         let stream = &mut self.streams[stream];
         for one in shown {
@@ -290,7 +290,7 @@ impl Stream {
     }
 
     /// A cut that left the threshold shown, and a window below it after a timeout. The window before it, of which the last
-    /// instant shows too little while windows double, is the one from which the law comes to that threshold.
+    /// instant shows too little while windows double, is the one from which the congestion control comes to that threshold.
     fn relive(&mut self, shown: &Shown) {
         let event = |inflight: f64| {
             let (now, inflight) = (shown.at, inflight as u64);

@@ -1,4 +1,4 @@
-//! What a round trip has seen of losses, for a law that judges them by rounds.
+//! What a round trip has seen of losses, for a congestion control that judges them by rounds.
 
 use crate::Ack;
 

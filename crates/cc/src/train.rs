@@ -1,4 +1,4 @@
-//! What a law that probes by trains of packets is told, and what it asks for.
+//! What a congestion control that probes by trains of packets is told, and what it asks for.
 //!
 //! Each data packet of such a flow says when it left and what had been sent before it ([`Departure`]); the receiver
 //! acknowledges each at once and returns that with the time at which it came ([`Arrival`]). Only differences of delays are
@@ -14,7 +14,7 @@ pub struct Start {
     pub rtt: Option<Span>,
     /// A full packet with its headers, bytes.
     pub packet_bytes: u64,
-    /// Another law steered until now: this one begins at the rate that it finds.
+    /// Another congestion control steered until now: this one begins at the rate that it finds.
     pub takes_over: bool,
 }
 
@@ -56,7 +56,7 @@ impl Arrival {
     }
 }
 
-/// What a law leaves for the next connection to the same destination.
+/// What a congestion control leaves for the next connection to the same destination.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Memory {
     /// The rate at the end, bit/s.

@@ -1,8 +1,8 @@
-//! A law costs one file (or one folder, when it has many states) and one registry line, and it stays short: what several
-//! laws need has one home outside `src/law`.
+//! A congestion control costs one file (or one folder, when it has many states) and one registry line, and it stays short: what several
+//! congestion controls need has one home outside `src/algorithm`.
 //!
-//! What counts is lines of code of `src/law` without tests: blank lines and comments do not count, since a law's header is
-//! its documentation.
+//! What counts is lines of code of `src/algorithm` without tests: blank lines and comments do not count, since a congestion
+//! control's header is its documentation.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,8 +24,8 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Lines of code of the law called `name`: of its file and of its folder.
-fn law(folder: &Path, name: &str) -> usize {
+/// Lines of code of the congestion control called `name`: of its file and of its folder.
+fn cc(folder: &Path, name: &str) -> usize {
     let mut files = vec![folder.join(name).with_extension("rs")];
     if folder.join(name).is_dir() {
         files.extend(entries(&folder.join(name)));
@@ -35,21 +35,21 @@ fn law(folder: &Path, name: &str) -> usize {
 }
 
 #[test]
-fn laws_are_short_in_the_mean() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/law");
-    let sizes: Vec<(&str, usize)> = elephan_cc::list().iter().map(|(name, _)| (*name, law(&folder, name))).collect();
+fn congestion_controls_are_short_in_the_mean() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/congestion control");
+    let sizes: Vec<(&str, usize)> = elephan_cc::list().iter().map(|(name, _)| (*name, cc(&folder, name))).collect();
     assert!(sizes.iter().all(|(_, lines)| *lines > 0), "{sizes:?}");
     let total: usize = sizes.iter().map(|(_, lines)| lines).sum();
     assert!(total <= MEAN_MAX * sizes.len(), "mean {} of {sizes:?}", total / sizes.len());
 }
 
-/// Nothing else lies in the folder of the laws, so that nothing escapes the count.
+/// Nothing else lies in the folder of the congestion controls, so that nothing escapes the count.
 #[test]
-fn every_file_belongs_to_a_law() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/law");
+fn every_file_belongs_to_a_congestion_control() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/congestion control");
     let known: Vec<&str> = elephan_cc::list().iter().map(|(name, _)| *name).collect();
     for path in entries(&folder) {
         let name = path.file_stem().unwrap().to_str().unwrap();
-        assert!(name == "mod" || known.contains(&name), "{name} is no law");
+        assert!(name == "mod" || known.contains(&name), "{name} is no congestion control");
     }
 }

@@ -2,7 +2,7 @@
 
 use elephan_units::Time;
 
-/// What happens first at one instant (design law 3).
+/// What happens first at one instant (design rule 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Class {

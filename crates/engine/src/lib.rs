@@ -1,6 +1,6 @@
 //! Clock, event queue, lazy timers, slab. Knows no networking word.
 //!
-//! The law of this layer: events happen in the order of (time, class, tie, id). The tie is a mix of a key that the
+//! The rule of this layer: events happen in the order of (time, class, tie, id). The tie is a mix of a key that the
 //! caller fixes (never a counter) and the time, so that the order at one instant does not depend on who scheduled
 //! first and favours nobody.
 

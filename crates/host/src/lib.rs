@@ -1,5 +1,5 @@
 //! What stands between TCP and the wire: transmit queue, driver ring, pacing at the device, receive ring and backlog, the
-//! processor, disks. Pure: own state and arguments; no clock, no events. Each module says its law at the top.
+//! processor, disks. Pure: own state and arguments; no clock, no events. Each module says its rule at the top.
 
 #![forbid(unsafe_code)]
 

@@ -4,7 +4,7 @@
 //! endpoint is [`elephan_tcp::Endpoint`] of a stack; the socket layer above it is [`host`], as Linux has it. The verdict is "pass",
 //! "differs" with the first line that does not hold, or "cannot run" with what is missing.
 //!
-//! The law of this layer: the language is read from its documentation, and nothing passes by accident. What the endpoint or
+//! The rule of this layer: the language is read from its documentation, and nothing passes by accident. What the endpoint or
 //! the socket layer does not have is found before the run ([`needs`]).
 
 #![forbid(unsafe_code)]

@@ -1,7 +1,7 @@
 //! The settings of a host, as Linux's sysctls name them, and what they mean to the options of a stack.
 
 use elephan_tcp::options::{AccEcnOptions, LossDetection, Pacing};
-use elephan_tcp::{Options, law_in};
+use elephan_tcp::{Options, congestion_control_in};
 use elephan_units::{Bytes, Span};
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ impl Sysctls {
                 true
             }
             "tcp_fastopen_key" => keys(value).is_some(),
-            "tcp_congestion_control" => law(value).is_some(),
+            "tcp_congestion_control" => congestion_control(value).is_some(),
             "tcp_rmem" | "tcp_wmem" => triple(value).is_some(),
             _ => NUMBERS.iter().any(|(known, most)| *known == name && number(value).is_some_and(|n| n <= *most)),
         };
@@ -166,16 +166,18 @@ impl Sysctls {
             let window = |bytes: u64| Bytes((bytes / 2).clamp(o.mss.0, elephan_tcp::options::WINDOW_MAX));
             (o.receive_window, o.receive_window_initial) = (window(most), window(default));
         }
-        if let Some(law) = self.set.get("tcp_congestion_control").and_then(|name| law(name)) {
-            o.congestion_control = law;
+        if let Some(congestion_control) =
+            self.set.get("tcp_congestion_control").and_then(|name| congestion_control(name))
+        {
+            o.congestion_control = congestion_control;
         }
     }
 }
 
 /// The congestion control that Linux calls `name`, as the stack `linux` has it.
-pub fn law(name: &str) -> Option<elephan_cc::Spec> {
+pub fn congestion_control(name: &str) -> Option<elephan_cc::Spec> {
     let name = name.trim();
-    law_in("linux", &name.into()).or_else(|| elephan_cc::Spec::named(name).ok())
+    congestion_control_in("linux", &name.into()).or_else(|| elephan_cc::Spec::named(name).ok())
 }
 
 fn number(text: &str) -> Option<u64> {

@@ -54,7 +54,7 @@ impl Cc {
         let table = params.map(json::table).transpose()?.unwrap_or_default();
         let begins = slow_start.map(json::table).transpose()?;
         guard(|| {
-            let spec = guest::law(kind, &table)?;
+            let spec = guest::congestion_control(kind, &table)?;
             let begins = begins.map_or(Ok(slow_start::Spec::default()), |words| {
                 serde_json::from_value(Value::Object(words))
                     .map_err(|error| ScenarioError::new_err(format!("slow_start: {error}")))
@@ -65,7 +65,7 @@ impl Cc {
         })
     }
 
-    /// The name of the law, or of the class.
+    /// The name of the controller, or of the class.
     #[getter]
     fn name(&self) -> &str {
         self.controller.name()
@@ -82,7 +82,7 @@ impl Cc {
     /// cumulative and by default the sum of `acked`; the smallest round-trip time is kept from the calls. `prior_delivered` is what
     /// `delivered` was when the newest segment of those was sent. `newly_lost` bytes are lost by what this ACK shows, those included
     /// that `on_loss` has told since the ACK before. `one_way` is the delay of the way there, by clocks of which only differences say
-    /// something, for laws that go by it.
+    /// something, for controllers that go by it.
     #[pyo3(signature = (now, acked, rtt, inflight, ce=0.0, app_limited=false, delivered=None, rate=None, *, prior_delivered=None,
         newly_lost=0.0, one_way=None))]
     #[expect(clippy::too_many_arguments, reason = "the stepping interface names each quantity")]
@@ -165,7 +165,7 @@ impl Cc {
         self.signal(Signal::LocalDrop { now, inflight })
     }
 
-    /// The interface of the sender: its rate and the base round-trip time of its path. For laws of RoCE and `pcp`.
+    /// The interface of the sender: its rate and the base round-trip time of its path. For controllers of RoCE and `pcp`.
     fn nic(&mut self, rate: f64, base_rtt: f64) -> PyResult<()> {
         if !(rate.is_finite() && rate > 0.0) {
             return Err(ScenarioError::new_err(format!("rate must be above 0 bit/s, not {rate}")));
@@ -202,7 +202,7 @@ impl Cc {
     }
 
     /// Recovery is over: all that had been sent at the last `on_loss` or `on_rto` is acknowledged. To be told before the ACK that
-    /// ends it; BBR then returns to its window of before, other laws do nothing.
+    /// ends it; BBR then returns to its window of before, other controllers do nothing.
     fn on_recovered(&mut self) -> PyResult<()> {
         self.step(Controller::on_recovered)
     }
@@ -213,7 +213,7 @@ impl Cc {
         self.signal(Signal::Undo { now })
     }
 
-    /// The connection begins: for laws that probe. `rtt` is that of the handshake, `packet` a full packet with its headers.
+    /// The connection begins: for controllers that probe. `rtt` is that of the handshake, `packet` a full packet with its headers.
     #[pyo3(signature = (now, rtt=None, packet=None))]
     fn begin(&mut self, now: f64, rtt: Option<f64>, packet: Option<f64>) -> PyResult<()> {
         let headers = 40.0;
@@ -223,7 +223,7 @@ impl Cc {
         self.step(|controller| controller.begin(&start))
     }
 
-    /// The train of packets that the law wants sent now, when `segments` of new data are there, or None.
+    /// The train of packets that the controller wants sent now, when `segments` of new data are there, or None.
     fn next_train<'py>(&mut self, py: Python<'py>, now: f64, segments: u64) -> PyResult<Option<Bound<'py, PyDict>>> {
         let now = number::later(&mut self.last, now)?;
         let Some(train) = guard(|| Ok(self.controller.next_train(now, segments)))? else { return Ok(None) };
@@ -260,12 +260,12 @@ impl Cc {
         self.step(|controller| controller.on_arrival(now, &Arrival { departure, at: came }))
     }
 
-    /// What the law draws by chance, it draws from here.
+    /// What the controller draws by chance, it draws from here.
     fn set_seed(&mut self, seed: u64) {
         self.controller.set_seed(seed);
     }
 
-    /// What the law leaves for the next connection to the same destination, or None: `rate` in bit/s and `trust`.
+    /// What the controller leaves for the next connection to the same destination, or None: `rate` in bit/s and `trust`.
     fn remember<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(memory) = self.controller.remember() else { return Ok(None) };
         let out = PyDict::new(py);
@@ -285,7 +285,7 @@ impl Cc {
         self.step(|controller| controller.recall(&Memory { rate_bps: rate, trust }))
     }
 
-    /// When the law wants `on_timer`, or None.
+    /// When the controller wants `on_timer`, or None.
     fn next_timer(&self) -> Option<f64> {
         self.controller.next_timer().map(|at| at.seconds())
     }
@@ -307,7 +307,7 @@ impl Cc {
         self.controller.ssthresh()
     }
 
-    /// bit/s, or None when the law does not pace.
+    /// bit/s, or None when the controller does not pace.
     #[getter]
     fn pacing_rate(&self) -> Option<f64> {
         self.controller.pacing_rate()
@@ -318,7 +318,7 @@ impl Cc {
         self.controller.in_slow_start()
     }
 
-    /// The law's internals by name.
+    /// The controller's internals by name.
     #[getter]
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let state = PyDict::new(py);

@@ -12,25 +12,25 @@ use pyo3::types::PyDict;
 use crate::errors::{ScenarioError, guard, scenario_errors};
 use crate::{json, number};
 
-/// The law of this kind; `name` is what errors call it.
-fn law(name: &str, kind: &str, params: Option<&Bound<'_, PyDict>>) -> PyResult<CongestionManagement> {
+/// Returns the congestion management of this kind; `name` is what errors call it.
+fn management(name: &str, kind: &str, params: Option<&Bound<'_, PyDict>>) -> PyResult<CongestionManagement> {
     let table = params.map(json::table).transpose()?.unwrap_or_default();
     guard(|| elephan_scenario::congestion_management(name, kind, table).map_err(scenario_errors))
 }
 
-fn kind_of(law: &CongestionManagement) -> &'static str {
-    match law {
+fn kind_of(management: &CongestionManagement) -> &'static str {
+    match management {
         CongestionManagement::None => "none",
         CongestionManagement::Qcn(_) => "qcn",
         CongestionManagement::Ecm(_) => "ecm",
     }
 }
 
-fn parameters(law: &CongestionManagement) -> PyResult<String> {
-    match law {
+fn parameters(management: &CongestionManagement) -> PyResult<String> {
+    match management {
         CongestionManagement::None => Ok("{}".to_owned()),
-        CongestionManagement::Qcn(words) => json::text(&words.law),
-        CongestionManagement::Ecm(words) => json::text(&words.law),
+        CongestionManagement::Qcn(words) => json::text(&words.parameters),
+        CongestionManagement::Ecm(words) => json::text(&words.parameters),
     }
 }
 
@@ -57,7 +57,7 @@ fn later(before: &mut Time, now: &Bound<'_, PyAny>) -> PyResult<Time> {
 /// The congestion point of one queue, stepped by hand.
 #[pyclass(module = "elephan._core")]
 pub struct CongestionPoint {
-    law: CongestionManagement,
+    management: CongestionManagement,
     point: Point,
     now: Time,
     told: Vec<(Source, Feedback)>,
@@ -68,20 +68,20 @@ impl CongestionPoint {
     #[new]
     #[pyo3(signature = (kind, seed=1, **params))]
     fn new(kind: &str, seed: u64, params: Option<&Bound<'_, PyDict>>) -> PyResult<CongestionPoint> {
-        let law = law("CongestionPoint", kind, params)?;
-        let point = law.point(Stream::new(seed, "l2", "congestion point")).ok_or_else(|| no_such(kind))?;
-        Ok(CongestionPoint { law, point, now: Time::ZERO, told: Vec::new() })
+        let management = management("CongestionPoint", kind, params)?;
+        let point = management.point(Stream::new(seed, "l2", "congestion point")).ok_or_else(|| no_such(kind))?;
+        Ok(CongestionPoint { management, point, now: Time::ZERO, told: Vec::new() })
     }
 
     /// `qcn` or `ecm`.
     #[getter]
     fn kind(&self) -> &'static str {
-        kind_of(&self.law)
+        kind_of(&self.management)
     }
 
-    /// The law's parameters, as a scenario writes them, as JSON.
+    /// The parameters, as a scenario writes them, as JSON.
     fn parameters(&self) -> PyResult<String> {
-        parameters(&self.law)
+        parameters(&self.management)
     }
 
     /// A frame of `size` bytes is accepted; `queue_bytes` wait then, it among them. What its source is told, or None.
@@ -121,7 +121,7 @@ impl CongestionPoint {
 /// The reaction point of one limiter, stepped by hand.
 #[pyclass(module = "elephan._core")]
 pub struct ReactionPoint {
-    law: CongestionManagement,
+    management: CongestionManagement,
     reaction: Reaction,
     line: Rate,
     now: Time,
@@ -135,24 +135,25 @@ impl ReactionPoint {
         if !(1.0..=1e14).contains(&line_rate) {
             return Err(ScenarioError::new_err(format!("line_rate must be from 1 to 1e14 bit/s, not {line_rate}")));
         }
-        let law = law("ReactionPoint", kind, params)?;
+        let management = management("ReactionPoint", kind, params)?;
         let line = Rate(line_rate.round() as u64);
-        if let Some(least) = law.rate_min().filter(|least| *least > line) {
+        if let Some(least) = management.rate_min().filter(|least| *least > line) {
             return Err(ScenarioError::new_err(format!("rate_min {least} is above line_rate, {line}")));
         }
-        let reaction = law.reaction(line, Stream::new(seed, "l2", "reaction point")).ok_or_else(|| no_such(kind))?;
-        Ok(ReactionPoint { law, reaction, line, now: Time::ZERO })
+        let reaction =
+            management.reaction(line, Stream::new(seed, "l2", "reaction point")).ok_or_else(|| no_such(kind))?;
+        Ok(ReactionPoint { management, reaction, line, now: Time::ZERO })
     }
 
     /// `qcn` or `ecm`.
     #[getter]
     fn kind(&self) -> &'static str {
-        kind_of(&self.law)
+        kind_of(&self.management)
     }
 
-    /// The law's parameters, as a scenario writes them, as JSON.
+    /// The parameters, as a scenario writes them, as JSON.
     fn parameters(&self) -> PyResult<String> {
-        parameters(&self.law)
+        parameters(&self.management)
     }
 
     /// A notification of congestion point `point` comes.
@@ -166,16 +167,16 @@ impl ReactionPoint {
         let what = if self.kind() == "qcn" { "feedback, from 0 to 63" } else { "pages" };
         let (feedback, point) =
             (number::real("feedback", feedback, what)?, point.map_or(Ok(0), |point| whole("point", point))?);
-        let says = match &self.law {
+        let says = match &self.management {
             CongestionManagement::Qcn(_) if (0.0..=63.0).contains(&feedback) && feedback.fract() == 0.0 => {
                 Feedback::Qcn(feedback as u8)
             }
             CongestionManagement::Ecm(_) if feedback == 0.0 => Feedback::Ecm(Notification::Stop),
-            CongestionManagement::Ecm(words) if feedback.abs() <= words.law.most() => {
+            CongestionManagement::Ecm(words) if feedback.abs() <= words.parameters.most() => {
                 Feedback::Ecm(Notification::Feedback(feedback))
             }
             CongestionManagement::Ecm(words) => {
-                let most = words.law.most();
+                let most = words.parameters.most();
                 let message =
                     format!("feedback must be from -{most} to {most} pages, (1 + 2 weight) set_point, not {feedback}");
                 return Err(ScenarioError::new_err(message));

@@ -1,6 +1,6 @@
 //! `elephan._core`: the Rust side of the Python package, conversions only.
 //!
-//! The law of this layer: nothing is simulated, checked or decided here. Text, numbers and Arrow data cross in both
+//! The rule of this layer: nothing is simulated, checked or decided here. Text, numbers and Arrow data cross in both
 //! directions; the interpreter lock is released while Rust works; an error becomes a Python exception with one line, and a
 //! panic is an error like any other (`errors::guard`).
 

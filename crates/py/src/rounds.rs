@@ -1,4 +1,4 @@
-//! Streams of one law over one bottleneck, a round trip at a time: the stepping class behind `elephan.rounds.new`.
+//! Streams of one controller over one bottleneck, a round trip at a time: the stepping class behind `elephan.rounds.new`.
 
 use elephan_cc::rounds::{self, Path, Shown};
 use elephan_units::Time;
@@ -12,7 +12,7 @@ use crate::number;
 
 const STREAMS_MAX: u32 = 1000;
 
-/// Streams of one law that share a bottleneck. Times are seconds, sizes bytes of payload, rates bit/s of payload.
+/// Streams of one controller that share a bottleneck. Times are seconds, sizes bytes of payload, rates bit/s of payload.
 #[pyclass(module = "elephan._core")]
 pub struct Rounds(rounds::Rounds);
 
@@ -71,10 +71,12 @@ impl Rounds {
         let first =
             number::bytes("initial_window", from("initial_window", initial_window, 1.0, "segments")? * mss_bytes)?;
         let table = params.map(json::table).transpose()?.unwrap_or_default();
-        guard(|| Ok(Rounds(rounds::Rounds::new(&guest::law(kind, &table)?, streams, mss, first, path, seed))))
+        guard(|| {
+            Ok(Rounds(rounds::Rounds::new(&guest::congestion_control(kind, &table)?, streams, mss, first, path, seed)))
+        })
     }
 
-    /// Whether rounds say anything about the law: one that paces, probes or acts upon the delay of
+    /// Whether rounds say anything about the controller: one that paces, probes or acts upon the delay of
     /// single packets lives by what is not in them.
     #[getter]
     fn suits(&self) -> bool {
@@ -99,7 +101,7 @@ impl Rounds {
         self.0.taken()
     }
 
-    /// Lets the law of a stream live through what was seen of it at `times`: `acked` bytes, whether in recovery, round-trip time,
+    /// Lets the controller of a stream live through what was seen of it at `times`: `acked` bytes, whether in recovery, round-trip time,
     /// whether the window was cut since the time before, and the window and threshold that it had.
     #[expect(clippy::too_many_arguments, reason = "a column of a table each")]
     fn follow(

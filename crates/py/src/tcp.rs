@@ -170,7 +170,7 @@ impl TcpEndpoint {
             bytes => Ok(bytes),
         };
         let (send, receive) = (buffer("send_buffer", send_buffer)?, buffer("receive_buffer", receive_buffer)?);
-        let law = congestion_control.map(|given| self.law(given)).transpose()?;
+        let congestion_control = congestion_control.map(|given| self.congestion_control(given)).transpose()?;
         self.step(now, |endpoint, now| {
             if let Some(on) = nodelay {
                 endpoint.set_nodelay(now, on);
@@ -184,9 +184,9 @@ impl TcpEndpoint {
             if let Some(bytes) = receive {
                 endpoint.set_receive_buffer(bytes);
             }
-            if let Some(law) = &law {
-                endpoint.switch_law(now, law);
-                endpoint.begin_switched_law(now);
+            if let Some(congestion_control) = &congestion_control {
+                endpoint.switch_congestion_control(now, congestion_control);
+                endpoint.begin_switched_controller(now);
             }
         })
     }
@@ -261,7 +261,7 @@ impl TcpEndpoint {
         self.endpoint.controller().ssthresh()
     }
 
-    /// bit/s, or None when the law does not pace.
+    /// bit/s, or None when the controller does not pace.
     #[getter]
     fn pacing_rate(&self) -> Option<f64> {
         self.endpoint.controller().pacing_rate()
@@ -326,7 +326,7 @@ impl TcpEndpoint {
 
 impl TcpEndpoint {
     /// A congestion control as a scenario writes it, with the presets of the stack.
-    fn law(&self, given: &Bound<'_, PyAny>) -> PyResult<elephan_cc::Spec> {
+    fn congestion_control(&self, given: &Bound<'_, PyAny>) -> PyResult<elephan_cc::Spec> {
         let table = PyDict::new(given.py());
         table.set_item("congestion_control", given)?;
         let options = elephan_scenario::tcp_options("Endpoint.set", &self.stack, json::table(&table)?);

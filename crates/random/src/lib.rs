@@ -1,6 +1,6 @@
 //! Named random streams and the distributions drawn from them.
 //!
-//! The law of this layer: a draw depends on (seed, path, purpose, how many draws this stream has made) and on nothing
+//! The rule of this layer: a draw depends on (seed, path, purpose, how many draws this stream has made) and on nothing
 //! else. Adding a stream never shifts another, and the same draw is the same bit pattern on every machine: only
 //! integer arithmetic, + - * /, sqrt and the `libm` crate, never the platform's libm.
 //!

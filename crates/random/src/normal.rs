@@ -1,4 +1,4 @@
-//! The quantile of the standard normal law, by rational approximation to about 1 part in 10^16.
+//! The quantile of the standard normal distribution, by rational approximation to about 1 part in 10^16.
 //!
 //! Algorithm AS 241, PPND16: Wichura, "The percentage points of the normal distribution", Applied Statistics 37
 //! (1988) 477-484. Preferred to Box-Muller because it is monotone in, and takes exactly one, uniform.

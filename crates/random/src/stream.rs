@@ -1,4 +1,4 @@
-//! One stream: xoshiro256++ and the laws drawn from it.
+//! One stream: xoshiro256++ and the distributions drawn from it.
 //!
 //! xoshiro256++ 1.0: Blackman, Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS 47 (2021), as
 //! implemented by the `rand_xoshiro` crate; period 2^256 - 1, 32 bytes of state, about 1 ns a draw.

@@ -1,6 +1,6 @@
 //! Columns out: the tables of a run as Arrow batches in memory or as Parquet files in a folder; packets as pcapng files.
 //!
-//! Law: a row is a plain `Copy` struct, declared once (`rows.rs`) together with its types, units and descriptions;
+//! Rule: a row is a plain `Copy` struct, declared once (`rows.rs`) together with its types, units and descriptions;
 //! pushing one is a copy into a buffer. Every [`ROW_GROUP_ROWS`] rows a buffer is sealed into an Arrow batch, and in a
 //! folder written as one Parquet row group, so a long recording needs no more memory than a short one. The same rows give
 //! the same bytes: no time stamps, no hash order, a fixed author. A write that fails is latched: later rows are dropped,

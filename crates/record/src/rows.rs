@@ -44,7 +44,8 @@ table! {
         time_ns: i64 = "ns",
         /// The flow
         flow: i64 = "",
-        /// Congestion window; of RoCE under a law that holds none, what its rate fills in a base round trip; null of UDP and frames
+        /// Congestion window; of RoCE under a congestion control that holds none, what its rate fills in a base round trip; null
+        /// of UDP and frames
         cwnd_bytes: Option<f64> = "B",
         /// Slow-start threshold; null while infinite
         ssthresh_bytes: Option<f64> = "B",

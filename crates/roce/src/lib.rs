@@ -1,6 +1,6 @@
 //! RDMA over converged Ethernet, version 2: a reliable connection that trusts the network to lose next to nothing.
 //!
-//! The law of this layer: both ends are sans-IO, as TCP's are. A [`Sender`] is given work, told of answers and asked for
+//! The rule of this layer: both ends are sans-IO, as TCP's are. A [`Sender`] is given work, told of answers and asked for
 //! packets; a [`Receiver`] is given packets and answers them. Neither has a clock; nothing is allocated per packet.
 //!
 //! ```text

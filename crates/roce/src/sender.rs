@@ -103,10 +103,10 @@ pub struct Sender {
 impl Sender {
     /// A sender whose congestion control begins at the line rate: with a window of rate times base round-trip time, if it holds
     /// one.
-    pub fn new(options: Arc<Options>, law: &Spec, path: Path) -> Sender {
+    pub fn new(options: Arc<Options>, congestion_control: &Spec, path: Path) -> Sender {
         let packet = u64::from(path.overhead_bytes) + options.mtu.0;
         let bdp = path.nic.rate_bps / 8.0 * path.nic.base_rtt.seconds();
-        let mut cc = Controller::new(law, packet, (bdp as u64).max(packet));
+        let mut cc = Controller::new(congestion_control, packet, (bdp as u64).max(packet));
         cc.on_nic(&path.nic);
         Sender {
             options,
@@ -182,8 +182,8 @@ impl Sender {
     }
 
     /// Another congestion control steers from now on; it begins as on a new connection.
-    pub fn switch_law(&mut self, law: &Spec) {
-        self.cc.switch_law(law);
+    pub fn switch_congestion_control(&mut self, congestion_control: &Spec) {
+        self.cc.switch_congestion_control(congestion_control);
         self.cc.on_nic(&self.path.nic);
     }
 

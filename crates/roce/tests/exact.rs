@@ -12,8 +12,8 @@ fn path() -> Path {
     Path { nic: Nic { rate_bps: 8e9, base_rtt: Span::from_us(10) }, overhead_bytes: 82, least_bytes: 84 }
 }
 
-fn sender(options: &Options, law: &str) -> Sender {
-    Sender::new(Arc::new(options.clone()), &Spec::named(law).unwrap(), path())
+fn sender(options: &Options, congestion_control: &str) -> Sender {
+    Sender::new(Arc::new(options.clone()), &Spec::named(congestion_control).unwrap(), path())
 }
 
 fn us(us: f64) -> Time {
@@ -90,11 +90,11 @@ fn it_goes_back() {
 /// nine, which are less.
 #[test]
 fn windows_hold() {
-    for (window, law, most) in [(Some(Bytes(2500)), "none", 2), (None, "hpcc", 10)] {
-        let mut s = sender(&Options { window, ..Options::default() }, law);
+    for (window, congestion_control, most) in [(Some(Bytes(2500)), "none", 2), (None, "hpcc", 10)] {
+        let mut s = sender(&Options { window, ..Options::default() }, congestion_control);
         s.post(100_000);
         let sent = (0..50).filter(|&n| s.poll_transmit(us(f64::from(n) * 2.0)).is_some()).count();
-        assert_eq!((sent, s.next_send()), (most, None), "{law}");
+        assert_eq!((sent, s.next_send()), (most, None), "{congestion_control}");
     }
 }
 
@@ -144,10 +144,10 @@ proptest! {
         fates in prop::collection::vec((0u8..8, [0u16..20_000, 0u16..20_000]), 0..400),
         work in prop::collection::vec(1u64..9000, 1..20),
         ack_every in 1u32..9,
-        law in prop::sample::select(vec!["none", "dcqcn", "timely", "hpcc", "swift"]),
+        congestion_control in prop::sample::select(vec!["none", "dcqcn", "timely", "hpcc", "swift"]),
     ) {
         let options = Options { ack_every, ..Options::default() };
-        let mut s = sender(&options, law);
+        let mut s = sender(&options, congestion_control);
         let mut r = Receiver::new(Arc::new(options));
         let (mut total, mut offsets) = (0, vec![]);
         for bytes in &work {

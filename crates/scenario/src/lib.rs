@@ -1,6 +1,6 @@
 //! The scenario language: text in, a resolved plain [`Plan`] out.
 //!
-//! The law of this layer: what is written is checked before anything is built, every error names its place in one
+//! The rule of this layer: what is written is checked before anything is built, every error names its place in one
 //! line, and every default is a value that the resolved scenario spells out. The way of a text:
 //! TOML or JSON -> tree with positions -> overrides, template, presets -> schema -> types -> meaning -> [`Plan`].
 

@@ -66,10 +66,10 @@ mod tests {
 
     #[test]
     fn names_of_papers_come_before_what_is_spelt_alike() {
-        let laws = ["reno", "htcp", "highspeed", "scalable"];
-        assert_eq!(hint("HSTCP", &laws), "; did you mean \"highspeed\"?");
-        assert_eq!(hint("stcp", &laws), "; did you mean \"scalable\"?");
-        assert_eq!(hint("htpc", &laws), "; did you mean \"htcp\"?");
+        let congestion_controls = ["reno", "htcp", "highspeed", "scalable"];
+        assert_eq!(hint("HSTCP", &congestion_controls), "; did you mean \"highspeed\"?");
+        assert_eq!(hint("stcp", &congestion_controls), "; did you mean \"scalable\"?");
+        assert_eq!(hint("htpc", &congestion_controls), "; did you mean \"htcp\"?");
         assert_eq!(hint("hstcp", &["htcp"]), "; did you mean \"htcp\"?");
     }
 

@@ -36,8 +36,11 @@ pub fn tcp_options(name: &str, stack: &str, table: Map<String, Json>) -> Result<
     }
     let mut overrides: Overrides =
         serde_json::from_value(table.clone()).map_err(|e| fail("", e.to_string().replace('\n', " ")))?;
-    if let Some(law) = table.get("congestion_control").and_then(|law| elephan_tcp::law_in(stack, law)) {
-        overrides.congestion_control = Some(law);
+    if let Some(congestion_control) = table
+        .get("congestion_control")
+        .and_then(|congestion_control| elephan_tcp::congestion_control_in(stack, congestion_control))
+    {
+        overrides.congestion_control = Some(congestion_control);
     }
     options.apply(&overrides).map_err(|e| fail(e.option, format!("{} (stack {stack})", e.reason)))?;
     Ok(options)
@@ -74,7 +77,7 @@ pub fn queue(name: &str, kind: &str, table: Map<String, Json>, bdp_bytes: u64) -
     }
 }
 
-/// Congestion management of this kind with the parameters of its law in `table`, numbers as for [`queue`]; `name` is what errors
+/// Congestion management of this kind with its parameters in `table`, numbers as for [`queue`]; `name` is what errors
 /// call the place. How a network carries it out is refused: without a network it would say nothing.
 pub fn congestion_management(name: &str, kind: &str, table: Map<String, Json>) -> Result<CongestionManagement, Errors> {
     let fail = |problems| Errors::from(problems, &Source::value(name, Json::Null), &[]);

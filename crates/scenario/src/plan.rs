@@ -189,7 +189,7 @@ pub struct FlowPlan {
 pub struct Change {
     pub at: Time,
     pub links: Vec<LinkChange>,
-    pub laws: Vec<LawChange>,
+    pub congestion_controls: Vec<CongestionControlChange>,
 }
 
 /// What is different at one direction of a link.
@@ -207,9 +207,9 @@ pub struct LinkChange {
 
 /// Another congestion control for the senders of a traffic entry.
 #[derive(Clone, Debug)]
-pub struct LawChange {
+pub struct CongestionControlChange {
     pub traffic: u32,
-    pub law: elephan_cc::Spec,
+    pub congestion_control: elephan_cc::Spec,
 }
 
 /// What is written down.

@@ -181,7 +181,7 @@ mod tests {
             congestion_management = {{ kind = 'qcn', preset = '{preset}' }}"
         );
         match read(&Source::toml("t", text), overrides, None).unwrap().plan.congestion_management {
-            CongestionManagement::Qcn(words) => words.law,
+            CongestionManagement::Qcn(words) => words.parameters,
             other => panic!("{other:?}"),
         }
     }
@@ -224,7 +224,7 @@ mod tests {
     /// decrease interval), every 50 us under the paper's parameters and those of `dcqcn_paper`. What is said holds.
     #[test]
     fn notifications_come_as_often_as_the_preset_needs() {
-        let interval = |law: &str, roce: &str| {
+        let interval = |cc: &str, roce: &str| {
             let text = format!(
                 "duration = '1 ms'
                 hosts = {{ a = {{}}, b = {{}} }}
@@ -234,13 +234,13 @@ mod tests {
                 from = 'a'
                 to = 'b'
                 transport = 'roce'
-                congestion_control = {{ kind = 'dcqcn', {law} }}
+                congestion_control = {{ kind = 'dcqcn', {cc} }}
                 {roce}"
             );
             read(&Source::toml("t", text), &[], None).unwrap().plan.traffic[0].roce.clone().unwrap().cnp_interval
         };
-        for (law, us) in [("preset = 'mellanox-cx4'", 4), ("preset = 'paper'", 50), ("preset = 'dcqcn_paper'", 50)] {
-            assert_eq!(interval(law, ""), Some(Span::from_us(us)), "{law}");
+        for (cc, us) in [("preset = 'mellanox-cx4'", 4), ("preset = 'paper'", 50), ("preset = 'dcqcn_paper'", 50)] {
+            assert_eq!(interval(cc, ""), Some(Span::from_us(us)), "{cc}");
         }
         assert_eq!(interval("decrease_interval = '10 us'", ""), Some(Span::from_us(10)));
         let said = "roce = { cnp_interval = '50 us' }";
@@ -262,13 +262,13 @@ mod tests {
         assert_eq!((seed.sampling, seed.fbhat, seed.efr_max), (Sampling::Probability, true, Some(1_000_000)));
         // "Short and Fat": Qeq 20 or 66 kB, R_min 100 kb/s, R_AI 5 and R_HAI 50 Mb/s, T 15 ms.
         for (name, set_point) in [("hoti-2011", 20_000), ("hoti-2011-high", 66_000)] {
-            let law = qcn(name, &[]);
+            let cc = qcn(name, &[]);
             assert_eq!(
-                (law.set_point.0, law.rate_min.0, law.cycle_time),
+                (cc.set_point.0, cc.rate_min.0, cc.cycle_time),
                 (set_point, 100_000, Span::from_ms(15)),
                 "{name}"
             );
-            assert_eq!((law.active_increase.0, law.hyper_active_increase.0), (5_000_000, 50_000_000), "{name}");
+            assert_eq!((cc.active_increase.0, cc.hyper_active_increase.0), (5_000_000, 50_000_000), "{name}");
         }
         let other = [Override::parse("congestion_management.set_point=30 kB").unwrap()];
         assert_eq!(qcn("seed-2007", &other).set_point.0, 30_000, "what is given wins");

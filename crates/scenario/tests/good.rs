@@ -312,7 +312,7 @@ fn changes_are_what_differs() {
     let rate = LinkChange { link: there, rate: Some(Rate(50_000_000)), ..LinkChange::default() };
     let delay = Some(Span::from_ms(20));
     assert_eq!(first.links, [rate.clone(), LinkChange { link: back, delay, ..rate }]);
-    assert!(first.laws.is_empty());
+    assert!(first.congestion_controls.is_empty());
     // Set again it is 50 Mb/s x (1 + 9 + 20 + 1) ms; the loss of one direction.
     let limit = Some(Limit { bytes: 193_750, packets: u64::MAX });
     let bursts = Loss::GilbertElliott(GilbertElliott { to_bad: 1e-4, to_good: 0.1, loss_bad: 1.0, loss_good: 0.0 });
@@ -322,10 +322,16 @@ fn changes_are_what_differs() {
         [LinkChange { loss: Some(bursts), ..queue.clone() }, LinkChange { link: back, ..queue.clone() }]
     );
     // Of one time the entry that stands later wins.
-    let laws = [third, fourth].map(|c| (c.laws.len(), c.laws[0].traffic, c.laws[0].law.name()));
-    assert_eq!(laws, [(1, 0, "htcp"), (1, 0, "cubic")]);
-    assert_eq!(serde_json::to_value(&fourth.laws[0].law).unwrap()["beta"], 0.8);
-    // The resolved text spells the laws out.
+    let congestion_controls = [third, fourth].map(|c| {
+        (
+            c.congestion_controls.len(),
+            c.congestion_controls[0].traffic,
+            c.congestion_controls[0].congestion_control.name(),
+        )
+    });
+    assert_eq!(congestion_controls, [(1, 0, "htcp"), (1, 0, "cubic")]);
+    assert_eq!(serde_json::to_value(&fourth.congestion_controls[0].congestion_control).unwrap()["beta"], 0.8);
+    // The resolved text spells the congestion controls out.
     assert!(r.toml().contains("alpha") || r.toml().contains("adaptive_backoff = true"), "{}", r.toml());
     assert_eq!(r.provenance()["change[1].at"].origin, Origin::Given);
     let sweep = sweep(&source("changes"), &[], None, None).unwrap();
@@ -401,9 +407,9 @@ fn every_parameter_has_its_origin() {
     assert_eq!(shared.provenance()["links[0].pairing"].origin, Origin::Default);
 }
 
-/// A law among the TCP options of the traffic is told once in the resolved text: it was refused there, as given twice.
+/// A congestion control among the TCP options of the traffic is told once in the resolved text: it was refused there, as given twice.
 #[test]
-fn a_law_among_the_options_of_traffic() {
+fn a_congestion_control_among_the_options_of_traffic() {
     let first =
         resolved("pause", &["traffic.upload.tcp.congestion_control.kind=vegas", "traffic.upload.tcp.mss=1000 B"]);
     let second = again(&first);

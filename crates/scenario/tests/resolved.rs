@@ -69,7 +69,7 @@ impl Growth {
     }
 
     /// A congestion control in one of the forms that a scenario may write.
-    fn law(&mut self) -> Json {
+    fn congestion_control(&mut self) -> Json {
         let forms = [
             json!("reno"),
             json!("cubic"),
@@ -97,7 +97,7 @@ impl Growth {
         let target = of.get("$ref").and_then(Json::as_str).and_then(|r| schema().pointer(r.trim_start_matches('#')));
         let text = target.unwrap_or(of).to_string();
         let values = if name == "congestion_control" {
-            vec![self.law()]
+            vec![self.congestion_control()]
         } else if text.contains("\"boolean\"") {
             vec![json!(true), json!(false)]
         } else if text.contains("\"integer\"") {
@@ -117,7 +117,7 @@ impl Growth {
                 "both",
                 "dsack",
                 "window",
-                "law",
+                "controller",
                 "reno",
                 "sack",
                 "rack",
@@ -148,8 +148,8 @@ impl Growth {
             5 => self.put(&at(&["hosts", host, "stack"]), json!(stack)),
             6 | 7 => self.put(&[json!("traffic"), traffic, json!("tcp"), json!(option)], value),
             8 => {
-                let law = self.law();
-                self.put(&[json!("traffic"), traffic, json!("congestion_control")], law);
+                let cc = self.congestion_control();
+                self.put(&[json!("traffic"), traffic, json!("congestion_control")], cc);
             }
             _ => {
                 let change = self.change();
@@ -160,8 +160,8 @@ impl Growth {
     }
 
     fn change(&mut self) -> Json {
-        let (law, link) = (
-            self.law(),
+        let (cc, link) = (
+            self.congestion_control(),
             self.one_of(&[
                 "links[0]",
                 "links[1]",
@@ -172,13 +172,13 @@ impl Growth {
             ]),
         );
         let traffic = self.one_of(&["traffic.bulk", "traffic[0]", "traffic[1]"]);
-        let law_forms = [
-            json!({ format!("{traffic}.congestion_control"): law }),
-            json!({ format!("{traffic}.tcp.congestion_control"): law }),
-            json!({ format!("{traffic}.tcp"): { "congestion_control": law } }),
+        let congestion_control_forms = [
+            json!({ format!("{traffic}.congestion_control"): cc }),
+            json!({ format!("{traffic}.tcp.congestion_control"): cc }),
+            json!({ format!("{traffic}.tcp"): { "congestion_control": cc } }),
             json!({ format!("{traffic}.congestion_control.kind"): "bic" }),
             json!({ format!("{traffic}.congestion_control.beta"): 0.65 }),
-            json!({ "traffic": { "bulk": { "congestion_control": law } } }),
+            json!({ "traffic": { "bulk": { "congestion_control": cc } } }),
             json!({ format!("{traffic}.congestion_control.kind"): "cubic", format!("{traffic}.congestion_control.beta"): 0.4 }),
         ];
         let loss_forms = [
@@ -201,7 +201,7 @@ impl Growth {
             json!({ link: { "rate": "4 Mbps", "loss": { "bernoulli": 0.2 } } }),
         ];
         let set = match self.below(3) {
-            0 => self.one_of(&law_forms),
+            0 => self.one_of(&congestion_control_forms),
             1 => self.one_of(&loss_forms),
             _ => self.one_of(&link_forms),
         };
@@ -267,11 +267,11 @@ fn a_congestion_control_among_the_options_is_the_senders() {
 /// A part of a value means something else over values that are spelled out: the resolved entry sets all of it.
 #[test]
 fn a_change_of_a_part_is_spelled_out_whole() {
-    let law = json!({ "kind": "cubic", "beta": 0.6 });
+    let cc = json!({ "kind": "cubic", "beta": 0.6 });
     for (base, set) in [
         (json!({}), json!({ "links[0].loss.bernoulli": 0.1 })),
-        (json!({ "congestion_control": law }), json!({ "traffic[0].congestion_control.kind": "bic" })),
-        (json!({ "tcp": { "congestion_control": law } }), json!({ "traffic[0].tcp.congestion_control": "bic" })),
+        (json!({ "congestion_control": cc }), json!({ "traffic[0].congestion_control.kind": "bic" })),
+        (json!({ "tcp": { "congestion_control": cc } }), json!({ "traffic[0].tcp.congestion_control": "bic" })),
     ] {
         let mut scenario: Json = serde_json::from_str(BASES[0]).unwrap();
         scenario["traffic"][0].as_object_mut().unwrap().extend(base.as_object().unwrap().clone());

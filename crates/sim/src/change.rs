@@ -1,4 +1,4 @@
-//! Changes during the run, in the order of the plan: links, and laws of congestion control.
+//! Changes during the run, in the order of the plan: links, and congestion controls.
 
 use elephan_cc::Spec;
 use elephan_engine::{Class, Event};
@@ -32,9 +32,9 @@ impl World<'_> {
                     self.departures_moved(now, link.link);
                 }
             }
-            for one in &change.laws {
-                self.laws[one.traffic as usize] = &one.law;
-                self.switch_law(now, one.traffic, &one.law);
+            for one in &change.congestion_controls {
+                self.congestion_controls[one.traffic as usize] = &one.congestion_control;
+                self.switch_congestion_control(now, one.traffic, &one.congestion_control);
             }
         }
         self.schedule_change();
@@ -76,30 +76,34 @@ impl World<'_> {
         }
     }
 
-    /// The live flows of a traffic entry go on under another law.
-    fn switch_law(&mut self, now: Time, traffic: u32, law: &Spec) {
-        let mut noted = self.roce_switch_law(now, traffic, law);
+    /// The live flows of a traffic entry go on under another controller.
+    fn switch_congestion_control(&mut self, now: Time, traffic: u32, congestion_control: &Spec) {
+        let mut noted = self.roce_switch_congestion_control(now, traffic, congestion_control);
         for id in 0..self.flows.len() {
             let Some(flow) = self.flows[id].as_ref().filter(|f| f.traffic == traffic && f.sender != NONE) else {
                 continue;
             };
             let (sender, receiver, number) = (flow.sender, flow.receiver, flow.number);
-            let seed = self.law_seed((traffic, flow.plan, flow.instance), flow.key);
+            let seed = self.controller_seed((traffic, flow.plan, flow.instance), flow.key);
             let link = self.sockets[sender as usize].first_link;
-            let nic = self.law_nic((flow.plan.from, flow.plan.to), &self.plan.options[flow.plan.sender as usize], link);
+            let nic = self.controller_nic(
+                (flow.plan.from, flow.plan.to),
+                &self.plan.options[flow.plan.sender as usize],
+                link,
+            );
             if self.guests {
                 self.note_fault(sender);
             }
             let endpoint = &mut self.sockets[sender as usize].endpoint;
-            endpoint.switch_law(now, law);
-            endpoint.set_law_seed(seed);
+            endpoint.switch_congestion_control(now, congestion_control);
+            endpoint.set_controller_seed(seed);
             if endpoint.controller().reads_nic() {
                 endpoint.on_nic(&nic);
             }
             if endpoint.controller().probes() {
-                endpoint.begin_switched_law(now);
+                endpoint.begin_switched_controller(now);
             }
-            self.note_law(now, law, link, number);
+            self.note_congestion_control(now, congestion_control, link, number);
             self.settle_headers([sender, receiver]);
             noted = true;
             self.flush(now, sender);
@@ -108,14 +112,22 @@ impl World<'_> {
         let route = first.and_then(|pair| self.net.routes.between(pair.from, pair.to).next());
         if let (false, Some(route)) = (noted, route) {
             let link = self.net.routes.link(route);
-            self.note_law(now, law, link, NONE);
+            self.note_congestion_control(now, congestion_control, link, NONE);
         }
     }
 
-    pub fn note_law(&mut self, now: Time, law: &Spec, link: u32, flow: u32) {
+    pub fn note_congestion_control(&mut self, now: Time, congestion_control: &Spec, link: u32, flow: u32) {
         if let Some(log) = &mut self.net.log {
-            let reason = law.kind();
-            log.push(Occurrence { time: now, kind: Kind::Law, link, flow, bytes: 0, value: None, reason });
+            let reason = congestion_control.kind();
+            log.push(Occurrence {
+                time: now,
+                kind: Kind::CongestionControl,
+                link,
+                flow,
+                bytes: 0,
+                value: None,
+                reason,
+            });
         }
     }
 }

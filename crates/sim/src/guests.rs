@@ -1,6 +1,6 @@
 //! Congestion controls of the user's: they may fail, and then the run has failed.
 //!
-//! Nobody asks after each call: the connections are looked at now and then, when they end, and when another law takes
+//! Nobody asks after each call: the connections are looked at now and then, when they end, and when another controller takes
 //! over. A guest that has failed does nothing any more, so the first failure by simulated time is the one that is told,
 //! whenever it is found.
 
@@ -17,7 +17,7 @@ pub fn any(plan: &Plan) -> bool {
     let guest = |spec: &Spec| matches!(spec, Spec::Guest(_));
     plan.traffic.iter().any(|t| guest(&t.congestion_control))
         || plan.options.iter().any(|o| guest(&o.congestion_control))
-        || plan.changes.iter().flat_map(|change| &change.laws).any(|one| guest(&one.law))
+        || plan.changes.iter().flat_map(|change| &change.congestion_controls).any(|one| guest(&one.congestion_control))
 }
 
 /// A guest that has failed, and its flow: number and words.

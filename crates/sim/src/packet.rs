@@ -90,7 +90,7 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 64);
 
-/// What the packets of a connection say whose law looks at when each arrives.
+/// What the packets of a connection say whose controller looks at when each arrives.
 #[derive(Clone, Copy, Default)]
 pub struct Stamp {
     /// Of data: when it left.
@@ -131,7 +131,7 @@ impl Packet {
 pub struct Packets {
     slab: Slab<Packet>,
     sacks: Vec<SackBlocks>,
-    /// As long as the highest packet that ever had one needs; empty in a run whose laws ask routers nothing.
+    /// As long as the highest packet that ever had one needs; empty in a run whose controllers ask routers nothing.
     headers: Vec<CongestionHeader>,
     /// The same for stamps, for what notifications say, for the congestion points that tags name, and for telemetry.
     stamps: Vec<Stamp>,

@@ -112,7 +112,7 @@ impl World<'_> {
         })
     }
 
-    /// Law 9 for the streams of all live flows; those that have ended were checked then.
+    /// Rule 9 for the streams of all live flows; those that have ended were checked then.
     fn check_streams(&mut self) -> Result<(), Error> {
         if let Some(violation) = self.violation.take() {
             return Err(violation);

@@ -17,8 +17,8 @@ pub struct Tables {
     nodes: Vec<Text>,
     links: Vec<Text>,
     traffic: Vec<Text>,
-    /// Laws by name.
-    laws: Vec<(String, Text)>,
+    /// Congestion controls by name.
+    congestion_controls: Vec<(String, Text)>,
     stacks: Vec<Text>,
     phases: [Text; PHASES.len()],
     kinds: [Text; Kind::ALL.len()],
@@ -63,10 +63,10 @@ const REASONS: &[&str] = &[
     "red",
 ];
 
-/// Every law that a flow may have, each once.
-fn laws(plan: &Plan) -> impl Iterator<Item = &str> + '_ {
+/// Every controller that a flow may have, each once.
+fn congestion_controls(plan: &Plan) -> impl Iterator<Item = &str> + '_ {
     let first = plan.traffic.iter().map(|t| t.congestion_control.name());
-    let later = plan.changes.iter().flat_map(|c| &c.laws).map(|l| l.law.name());
+    let later = plan.changes.iter().flat_map(|c| &c.congestion_controls).map(|l| l.congestion_control.name());
     let mut names: Vec<&str> = Vec::new();
     first.chain(later).for_each(|name| {
         if !names.contains(&name) {
@@ -82,7 +82,9 @@ impl Tables {
             nodes: plan.nodes.iter().map(|n| recorder.intern(&n.name)).collect(),
             links: plan.links.iter().map(|l| recorder.intern(&l.name)).collect(),
             traffic: plan.traffic.iter().map(|t| recorder.intern(&t.name)).collect(),
-            laws: laws(plan).map(|name| (name.to_owned(), recorder.intern(name))).collect(),
+            congestion_controls: congestion_controls(plan)
+                .map(|name| (name.to_owned(), recorder.intern(name)))
+                .collect(),
             stacks: plan.option_stacks.iter().map(|s| recorder.intern(s)).collect(),
             phases: PHASES.map(|p| recorder.intern(p.name())),
             kinds: Kind::ALL.map(|k| recorder.intern(k.name())),
@@ -112,8 +114,8 @@ impl Tables {
         self.traffic[traffic as usize]
     }
 
-    fn law(&self, name: &str) -> Text {
-        self.laws.iter().find(|(known, _)| known == name).map_or(self.empty, |(_, text)| *text)
+    fn congestion_control(&self, name: &str) -> Text {
+        self.congestion_controls.iter().find(|(known, _)| known == name).map_or(self.empty, |(_, text)| *text)
     }
 
     /// The name of a phase; empty without one.
@@ -141,7 +143,7 @@ impl Tables {
                 o.kind,
                 Kind::FastRetransmit
                     | Kind::Timeout
-                    | Kind::Law
+                    | Kind::CongestionControl
                     | Kind::Cnp
                     | Kind::Refused
                     | Kind::LoggerGap
@@ -196,8 +198,9 @@ impl World<'_> {
         let receiver = self.sockets.get(flow.receiver as usize);
         let stats = |socket: Option<&Socket>| socket.map_or_else(Snapshot::default, |s| s.endpoint.stats(now));
         let option = flow.plan.sender as usize;
-        // A flow is called by the law that it has at last.
-        let law = sender.map_or(self.laws[flow.traffic as usize].name(), |s| s.endpoint.controller().name());
+        // A flow is called by the controller that it has at last.
+        let congestion_control =
+            sender.map_or(self.congestion_controls[flow.traffic as usize].name(), |s| s.endpoint.controller().name());
         // A stream that was given nothing to carry has no last byte.
         let carried = |done: Option<Time>| done.filter(|_| flow.size != Some(0)).map(|done| done.since(flow.start));
         let (fct, ideal) = (carried(flow.done), self.ideal(flow));
@@ -214,7 +217,7 @@ impl World<'_> {
             } else {
                 t.tcp
             },
-            congestion_control: if udp { t.empty } else { t.law(law) },
+            congestion_control: if udp { t.empty } else { t.congestion_control(congestion_control) },
             stack: if udp { t.empty } else { t.stacks[option] },
             start_ns: flow.start.ns(),
             established_ns: flow.established.map(Time::ns),
@@ -232,7 +235,7 @@ impl World<'_> {
         };
         if self.plan.traffic[flow.traffic as usize].roce.is_some() {
             (row.protocol, row.stack) = (t.roce, t.empty);
-            row.congestion_control = t.law(self.laws[flow.traffic as usize].name());
+            row.congestion_control = t.congestion_control(self.congestion_controls[flow.traffic as usize].name());
             self.roce_instruments(flow, &mut row);
         }
         if let Application::Datagrams(d) = &flow.application {

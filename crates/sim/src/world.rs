@@ -70,7 +70,7 @@ pub struct World<'a> {
     /// The sample that comes next; none is after all other events.
     pub next_sample: Event,
     /// The congestion control of each traffic entry's senders, as of now.
-    pub laws: Vec<&'a Spec>,
+    pub congestion_controls: Vec<&'a Spec>,
     /// Index into the plan's changes of the one that comes next.
     pub next_change: usize,
     /// Whether connections may have guests, and the first that has failed.
@@ -127,7 +127,7 @@ impl<'a> World<'a> {
             violation: None,
             observed,
             next_sample: Event::bound(Time::NEVER),
-            laws: plan.traffic.iter().map(|t| &t.congestion_control).collect(),
+            congestion_controls: plan.traffic.iter().map(|t| &t.congestion_control).collect(),
             next_change: 0,
             guests: guests::any(plan),
             failed_guest: None,
@@ -313,7 +313,7 @@ impl<'a> World<'a> {
         self.net.links.iter().map(|l| l.counts.tx_packets).sum()
     }
 
-    /// Every packet handed in was delivered, dropped or is still somewhere (design law 9).
+    /// Every packet handed in was delivered, dropped or is still somewhere (design rule 9).
     pub fn check_packets(&self) -> Result<(), Error> {
         let inside = self.net.inside();
         let held = self.hosts.held();
@@ -331,7 +331,7 @@ impl<'a> World<'a> {
 
 /// Events between two looks at the world from outside.
 const BETWEEN_LOOKS: u64 = 1 << 15;
-/// A law of the user's may take milliseconds an event, and is to be stopped all the same.
+/// A controller of the user's may take milliseconds an event, and is to be stopped all the same.
 const BETWEEN_LOOKS_AT_GUESTS: u64 = 1 << 7;
 /// So many sockets and their packets stay in a second-level cache: looking ahead does not pay. It costs 35 instructions a
 /// packet-hop, 4 % of the time of 200 sockets.

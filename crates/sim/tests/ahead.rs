@@ -274,7 +274,7 @@ fn plan(shape: &Shape, loads: &[Load], rest: &Rest) -> Plan {
         let at = Time(rest.duration_ps * at / 400);
         let later = Time(at.0 + rest.duration_ps * value / 400);
         let of = |link| LinkChange { link, ..LinkChange::default() };
-        let mut change = |at, links| plan.changes.push(Change { at, links, laws: vec![] });
+        let mut change = |at, links| plan.changes.push(Change { at, links, congestion_controls: vec![] });
         match what {
             0 | 1 => {
                 change(
@@ -329,7 +329,7 @@ fn lean_and_eager(plan: &Plan) -> (Tables, Tables) {
     (run(plan, false).0, recorder.finish().unwrap())
 }
 
-/// The end of a transmission that has no event stands in the order of events where its event would stand (law 3: time, class, tie).
+/// The end of a transmission that has no event stands in the order of events where its event would stand (rule 3: time, class, tie).
 /// If another end of that instant comes before it and resumes its neighbour, the frame that says so follows on a port that has not been
 /// idle: the remainder of the transmission time is carried.
 #[test]

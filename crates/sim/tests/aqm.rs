@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 const RATE_BPS: u64 = 50_000_000;
 
 /// Ten flows over one link of 50 Mbit/s with `queue`; round-trip times of 30 to 48 ms.
-fn dumbbell(law: &str, ecn: &str, queue: &Value, seconds: u64) -> Builder {
+fn dumbbell(cc: &str, ecn: &str, queue: &Value, seconds: u64) -> Builder {
     let mut b = Builder::new(Span::from_s(seconds));
     let (left, right) = (b.switch(None, Span::ZERO, FlowControl::None), b.switch(None, Span::ZERO, FlowControl::None));
     let bottleneck = b.link(left, right, Rate(RATE_BPS), Span::from_ms(10), None);
     b.plan.links[bottleneck as usize].queue = spec(queue);
     let options = b.options(
         "linux",
-        json!({ "congestion_control": law, "ecn": ecn, "receive_window": "8 MiB", "send_buffer": "8 MiB" }),
+        json!({ "congestion_control": cc, "ecn": ecn, "receive_window": "8 MiB", "send_buffer": "8 MiB" }),
     );
     for n in 0..10 {
         let (from, to) = (b.host(), b.host());
@@ -66,13 +66,13 @@ fn held() -> Vec<(Value, [f64; 2])> {
 #[test]
 fn delays_are_near_their_targets() {
     let mut wrong = Vec::new();
-    for law in ["reno", "cubic"] {
-        let (_, fifo) = run(&dumbbell(law, "off", &json!({ "kind": "fifo", "limit": "1000 p" }), 30).plan, false);
+    for cc in ["reno", "cubic"] {
+        let (_, fifo) = run(&dumbbell(cc, "off", &json!({ "kind": "fifo", "limit": "1000 p" }), 30).plan, false);
         assert!(delay_ms(&fifo) > 100.0, "{fifo}");
         for (queue, [low, high]) in held() {
-            let (_, summary) = run(&dumbbell(law, "off", &queue, 30).plan, false);
+            let (_, summary) = run(&dumbbell(cc, "off", &queue, 30).plan, false);
             let (delay, utilisation) = (delay_ms(&summary), of(&summary, "/bottleneck/utilisation"));
-            let line = format!("{law} {queue}: {delay:.2} ms, {utilisation:.4}");
+            let line = format!("{cc} {queue}: {delay:.2} ms, {utilisation:.4}");
             println!("{line}");
             if !(low..high).contains(&delay) || utilisation < 0.95 {
                 wrong.push(line);

@@ -1,4 +1,4 @@
-//! Links and laws that change during a run.
+//! Links and controllers that change during a run.
 
 mod common;
 
@@ -8,7 +8,7 @@ use elephan_cc::Spec;
 use elephan_link::queue::Limit;
 use elephan_link::{FlowControl, Loss, Pause, PausePer};
 use elephan_record::Tables;
-use elephan_scenario::{Change, LawChange, LinkChange};
+use elephan_scenario::{Change, CongestionControlChange, LinkChange};
 use elephan_units::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn line(duration: Span, rate: u64, delay: Span, limit: Option<&str>) -> (Builder
 }
 
 fn at(b: &mut Builder, time: Span, change: LinkChange) {
-    b.plan.changes.push(Change { at: Time::ZERO + time, links: vec![change], laws: vec![] });
+    b.plan.changes.push(Change { at: Time::ZERO + time, links: vec![change], congestion_controls: vec![] });
 }
 
 fn rate(link: u32, bps: u64) -> LinkChange {
@@ -115,32 +115,32 @@ fn a_frame_counts_as_long_as_it_is_sent() {
 /// A link of 100 Mb/s and 40 ms with a bdp of buffer falls to 50 Mb/s and rises again: the flow follows.
 #[test]
 fn a_drop_and_a_rise_of_the_capacity_are_followed() {
-    for law in ["reno", "cubic"] {
+    for cc in ["reno", "cubic"] {
         let (mut b, from, to) = line(Span::from_s(120), 100_000_000, Span::from_ms(20), Some("500 KB"));
-        let options = b.options("rfc", tcp(json!({ "congestion_control": law })));
+        let options = b.options("rfc", tcp(json!({ "congestion_control": cc })));
         b.traffic(json!({ "kind": "bulk" }), &[(from, to)], options);
         b.plan.warmup = Time::ZERO + Span::from_s(10);
         at(&mut b, Span::from_s(40), rate(2, 50_000_000));
         at(&mut b, Span::from_s(80), rate(2, 100_000_000));
         let (tables, summary) = run(&b.plan, false);
         let utilisation = column::<Float64Array>(&tables, "ports", "utilisation").value(2);
-        assert!((0.95..=1.001).contains(&utilisation), "{law}: {utilisation}");
+        assert!((0.95..=1.001).contains(&utilisation), "{cc}: {utilisation}");
         // 30 s and 40 s at 100 Mb/s, 40 s at 50: 81.8 Mb/s on the wire, of which 1448 / 1538 at most is payload.
         let goodput = summary["goodput_bps"].as_f64().unwrap() / (9e9 / 110.0 * 1448.0 / 1538.0);
-        assert!((0.94..=1.001).contains(&goodput), "{law}: {goodput}");
+        assert!((0.94..=1.001).contains(&goodput), "{cc}: {goodput}");
     }
 }
 
 /// Without losses and with a round trip of 100 ms Reno adds 10 segments a second. H-TCP does so for one second (Delta_L)
 /// and then adds 10 f(Delta), f = 1 + 10 x + x^2 / 4: in four seconds 10 + 10 (3 + 45 + 2.25) = 512.5.
 #[test]
-fn a_switch_of_laws_shows_the_growth_of_the_new_one() {
+fn a_switch_of_congestion_controls_shows_the_growth_of_the_new_one() {
     let (mut b, from, to) = line(Span::from_s(24), 10_000_000_000, Span::from_us(49_999), None);
     let options = b.options("rfc", tcp(json!({ "timestamps": false, "ssthresh_initial": "146000 B" })));
     b.traffic(json!({ "kind": "bulk" }), &[(from, to)], options);
-    let law = Spec::named("htcp").unwrap();
-    let laws = vec![LawChange { traffic: 0, law }];
-    b.plan.changes.push(Change { at: Time::ZERO + Span::from_s(20), links: vec![], laws });
+    let cc = Spec::named("htcp").unwrap();
+    let congestion_controls = vec![CongestionControlChange { traffic: 0, congestion_control: cc }];
+    b.plan.changes.push(Change { at: Time::ZERO + Span::from_s(20), links: vec![], congestion_controls });
     b.plan.record.every = Some(Span::from_ms(10));
     b.plan.record.events = true;
     let (tables, _) = run(&b.plan, false);
@@ -163,13 +163,14 @@ fn a_switch_of_laws_shows_the_growth_of_the_new_one() {
 
 /// BBR measures from the switch on and keeps the queue short; Reno after it fills the buffer again. Both fill the link.
 #[test]
-fn a_law_that_measures_and_paces_takes_over_and_gives_back() {
+fn a_congestion_control_that_measures_and_paces_takes_over_and_gives_back() {
     let (mut b, from, to) = line(Span::from_s(60), 50_000_000, Span::from_ms(20), Some("250 KB"));
     let options = b.options("rfc", tcp(json!({})));
     b.traffic(json!({ "kind": "bulk" }), &[(from, to)], options);
-    for (time, law) in [(20, "bbr"), (40, "reno")] {
-        let laws = vec![LawChange { traffic: 0, law: Spec::named(law).unwrap() }];
-        b.plan.changes.push(Change { at: Time::ZERO + Span::from_s(time), links: vec![], laws });
+    for (time, cc) in [(20, "bbr"), (40, "reno")] {
+        let congestion_controls =
+            vec![CongestionControlChange { traffic: 0, congestion_control: Spec::named(cc).unwrap() }];
+        b.plan.changes.push(Change { at: Time::ZERO + Span::from_s(time), links: vec![], congestion_controls });
     }
     b.plan.record.every = Some(Span::from_ms(100));
     let (tables, _) = run(&b.plan, false);
@@ -190,24 +191,28 @@ fn a_law_that_measures_and_paces_takes_over_and_gives_back() {
     assert!(paced.is_null(150) && !paced.is_null(300) && paced.is_null(500));
 }
 
-/// Flows that begin later begin with the law that is then in force.
+/// Flows that begin later begin with the controller that is then in force.
 #[test]
-fn later_flows_have_the_new_law() {
+fn later_flows_have_the_new_congestion_control() {
     let (mut b, from, to) = line(Span::from_s(1), 100_000_000, Span::from_us(100), None);
     let options = b.options("rfc", tcp(json!({})));
     let kind = json!({ "kind": "transfers", "size": "10 KB", "arrivals_per_s": 100.0, "gaps": "fixed" });
     b.traffic(kind, &[(from, to)], options);
-    let laws = vec![LawChange { traffic: 0, law: Spec::named("cubic").unwrap() }];
-    b.plan.changes.push(Change { at: Time::ZERO + Span::from_ms(500), links: vec![], laws });
+    let congestion_controls =
+        vec![CongestionControlChange { traffic: 0, congestion_control: Spec::named("cubic").unwrap() }];
+    b.plan.changes.push(Change { at: Time::ZERO + Span::from_ms(500), links: vec![], congestion_controls });
     let (tables, _) = run(&b.plan, false);
     let starts = column::<Int64Array>(&tables, "flows", "start_ns");
-    let laws = column::<StringArray>(&tables, "flows", "congestion_control");
-    for i in 0..laws.len() {
+    let congestion_controls = column::<StringArray>(&tables, "flows", "congestion_control");
+    for i in 0..congestion_controls.len() {
         // A transfer takes four round trips of less than a millisecond: none lives through the change.
         let expected = if starts.value(i) > 500_000_000 { "cubic" } else { "reno" };
-        assert!(laws.value(i) == expected || (495_000_000..=500_000_000).contains(&starts.value(i)), "{i}");
+        assert!(
+            congestion_controls.value(i) == expected || (495_000_000..=500_000_000).contains(&starts.value(i)),
+            "{i}"
+        );
     }
-    assert!(laws.len() > 90);
+    assert!(congestion_controls.len() > 90);
 }
 
 /// A window of 64240 B a round trip: first of 100 ms and then of 20 ms, each with two transmissions.

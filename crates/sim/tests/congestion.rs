@@ -42,7 +42,7 @@ fn hotspot(duration: u64, senders: usize, words: Value) -> (Builder, Vec<(u32, u
     let receiver = b.host();
     let port = b.link(switch, receiver, TEN_GIG, Span::from_ns(500), Some("150 kB"));
     let slow = LinkChange { link: port, rate: Some(Rate(2_000_000_000)), ..LinkChange::default() };
-    b.plan.changes.push(Change { at: ms(10), links: vec![slow], laws: vec![] });
+    b.plan.changes.push(Change { at: ms(10), links: vec![slow], congestion_controls: vec![] });
     b.plan.record.every = Some(Span::from_us(50));
     let pairs = hosts.iter().map(|&host| (host, receiver)).collect();
     (b, pairs, port)
@@ -259,7 +259,7 @@ fn without_a_timer_rates_return_slowly() {
         let (mut b, pairs, port) = hotspot(700, 10, words);
         b.plan.changes[0].links[0].rate = Some(Rate(500_000_000));
         let back = LinkChange { link: port, rate: Some(TEN_GIG), ..LinkChange::default() };
-        b.plan.changes.push(Change { at: ms(310), links: vec![back], laws: vec![] });
+        b.plan.changes.push(Change { at: ms(310), links: vec![back], congestion_controls: vec![] });
         b.plan.record.every = Some(Span::from_ms(1));
         let options = b.options("winxp", json!({ "rto_min": "100 ms" }));
         b.traffic(json!({ "kind": "bulk" }), &pairs, options);
@@ -298,7 +298,11 @@ fn limiters_hear_of_another_rate() {
     let (mut b, pairs, port) = hotspot(60, 1, qcn());
     let rate = |at, link, gbps: u64| {
         let rate = Some(Rate(gbps * 1_000_000_000));
-        Change { at: ms(at), links: vec![LinkChange { link, rate, ..LinkChange::default() }], laws: vec![] }
+        Change {
+            at: ms(at),
+            links: vec![LinkChange { link, rate, ..LinkChange::default() }],
+            congestion_controls: vec![],
+        }
     };
     b.plan.changes.extend([rate(30, 0, 1), rate(40, 0, 10), rate(40, port, 10)]);
     let options = b.options("rfc", json!({}));
@@ -317,7 +321,7 @@ fn limiters_hear_of_another_limit() {
     let (mut b, pairs, _) = hotspot(40, 1, qcn());
     let limit = Some(elephan_link::queue::Limit { bytes: u64::MAX, packets: 100 });
     let change = LinkChange { link: 0, limit, ..LinkChange::default() };
-    b.plan.changes.insert(0, Change { at: ms(5), links: vec![change], laws: vec![] });
+    b.plan.changes.insert(0, Change { at: ms(5), links: vec![change], congestion_controls: vec![] });
     let options = b.options("rfc", json!({}));
     b.traffic(cbr("6 Gbps"), &pairs, options);
     let (tables, _) = run(&b.plan, false);
@@ -400,7 +404,7 @@ proptest! {
     /// same twice.
     #[test]
     fn nothing_is_lost_count_of(
-        law in 0usize..5, per_flow in any::<bool>(), limit_acks in any::<bool>(), tag in 0u64..5, stop_at in 1_000u64..80_000,
+        cc in 0usize..5, per_flow in any::<bool>(), limit_acks in any::<bool>(), tag in 0u64..5, stop_at in 1_000u64..80_000,
         hosts in 3usize..7, shape in (any::<bool>(), 0usize..4), load in 500u32..6_000, seed in 0u64..1000,
     ) {
         let mut words = [
@@ -409,7 +413,7 @@ proptest! {
             json!({ "kind": "qcn", "fair": "fqcn", "sampling": "bernoulli" }),
             json!({ "kind": "ecm" }),
             json!({ "kind": "ecm", "max_above": "60 kB", "zero_above": "90 kB", "oversample_above": "50 kB" }),
-        ][law].clone();
+        ][cc].clone();
         words["per"] = json!(if per_flow { "flow" } else { "pair" });
         words["limit_acks"] = json!(limit_acks);
         words["tag"] = json!(format!("{tag} B"));

@@ -139,19 +139,19 @@ fn serial_with_a_cache() {
     }
 }
 
-/// A socket buffer of B bytes carries B / R: 600 kB in 6 ms are 800 Mb/s, 64 kB are 85.3 Mb/s, whatever the law of congestion
-/// control; less than 2 % between the laws.
+/// A socket buffer of B bytes carries B / R: 600 kB in 6 ms are 800 Mb/s, 64 kB are 85.3 Mb/s, whatever the congestion
+/// control; less than 2 % between the controllers.
 #[test]
 fn socket_buffers_over_the_round_trip() {
     for (window, expected) in [("600 kB", 800.0 * MBPS), ("64 kB", 85.33 * MBPS)] {
         let mut rates = Vec::new();
-        for law in ["reno", "scalable", "highspeed", "htcp"] {
+        for cc in ["reno", "scalable", "highspeed", "htcp"] {
             let (_, summary) = run(&[
                 &format!("traffic.copy.window={window}"),
-                &format!("traffic.copy.congestion_control={law}"),
+                &format!("traffic.copy.congestion_control={cc}"),
                 "links[0].queue.limit=5 MB",
             ]);
-            assert_near(rate(&summary), expected, 0.02, &format!("{window}, {law}"));
+            assert_near(rate(&summary), expected, 0.02, &format!("{window}, {cc}"));
             assert_eq!(summary["copies"]["limit"], "send_buffer", "{}", summary["copies"]);
             rates.push(rate(&summary));
         }

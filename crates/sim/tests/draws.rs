@@ -1,4 +1,4 @@
-//! What laws draw by chance.
+//! What controllers draw by chance.
 
 mod common;
 
@@ -8,12 +8,12 @@ use elephan_link::FlowControl;
 use elephan_units::{Rate, Span, Time};
 use serde_json::{Value, json};
 
-/// Bytes that two flows of `law` deliver that share 20 Mb/s.
-fn shares(law: &Value, seed: u64) -> Vec<i64> {
+/// Bytes that two flows of `cc` deliver that share 20 Mb/s.
+fn shares(cc: &Value, seed: u64) -> Vec<i64> {
     let mut b = Builder::new(Span::from_s(8));
     let (left, right) = (b.switch(None, Span::ZERO, FlowControl::None), b.switch(None, Span::ZERO, FlowControl::None));
     b.link(left, right, Rate(20_000_000), Span::from_ms(15), Some("75 KB"));
-    let options = b.options("linux", json!({ "congestion_control": law }));
+    let options = b.options("linux", json!({ "congestion_control": cc }));
     for _ in 0..2 {
         let (from, to) = (b.host(), b.host());
         b.link(from, left, Rate(1_000_000_000), Span::from_us(10), None);
@@ -33,10 +33,10 @@ fn shares(law: &Value, seed: u64) -> Vec<i64> {
 #[test]
 fn bbr_draws_when_it_probes() {
     let wait = json!({ "kind": "bbr3", "probe_wait": "2.5 s", "probe_rounds_over": 0 });
-    for (law, given) in [("bbr", json!({ "kind": "bbr", "phase": 2 })), ("bbr3", wait)] {
-        let runs = [1, 2, 3, 1].map(|seed| shares(&json!(law), seed));
-        assert!(runs[0] != runs[1] && runs[0] != runs[2] && runs[1] != runs[2], "{law}: {runs:?}");
+    for (cc, given) in [("bbr", json!({ "kind": "bbr", "phase": 2 })), ("bbr3", wait)] {
+        let runs = [1, 2, 3, 1].map(|seed| shares(&json!(cc), seed));
+        assert!(runs[0] != runs[1] && runs[0] != runs[2] && runs[1] != runs[2], "{cc}: {runs:?}");
         assert_eq!(runs[0], runs[3]);
-        assert_eq!(shares(&given, 1), shares(&given, 2), "{law}");
+        assert_eq!(shares(&given, 1), shares(&given, 2), "{cc}");
     }
 }

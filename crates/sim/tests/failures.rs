@@ -18,7 +18,11 @@ const SHORT: Span = Span::from_ns(500);
 fn outage(b: &mut Builder, link: u32, from: Span, to: Span) {
     for (at, up) in [(from, false), (to, true)] {
         let one = |link| LinkChange { link, up: Some(up), ..LinkChange::default() };
-        b.plan.changes.push(Change { at: Time::ZERO + at, links: vec![one(link), one(link ^ 1)], laws: vec![] });
+        b.plan.changes.push(Change {
+            at: Time::ZERO + at,
+            links: vec![one(link), one(link ^ 1)],
+            congestion_controls: vec![],
+        });
     }
     b.plan.changes.sort_by_key(|change| change.at);
 }
@@ -160,7 +164,7 @@ fn a_pause_under_way_counts_at_the_new_rate() {
     let paused = times.iter().zip(&kinds).find(|(_, kind)| *kind == "pause").map(|(time, _)| *time).unwrap();
     let faster = LinkChange { link, rate: Some(TEN_GIG), ..LinkChange::default() };
     let at = Time::ZERO + Span::from_ns(paused as u64 + 50_000);
-    b.plan.changes.push(Change { at, links: vec![faster], laws: vec![] });
+    b.plan.changes.push(Change { at, links: vec![faster], congestion_controls: vec![] });
     let (_, summary) = run(&b.plan, false);
     assert_eq!(summary["drops"], json!(0), "{summary}");
 }
@@ -169,7 +173,7 @@ fn a_pause_under_way_counts_at_the_new_rate() {
 fn one_way(b: &mut Builder, link: u32, from: Span, to: Span) {
     for (at, up) in [(from, false), (to, true)] {
         let one = LinkChange { link, up: Some(up), ..LinkChange::default() };
-        b.plan.changes.push(Change { at: Time::ZERO + at, links: vec![one], laws: vec![] });
+        b.plan.changes.push(Change { at: Time::ZERO + at, links: vec![one], congestion_controls: vec![] });
     }
 }
 

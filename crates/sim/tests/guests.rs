@@ -1,4 +1,4 @@
-//! Guests in a run: a law from outside is used, and one that fails ends the run where it failed.
+//! Guests in a run: a controller from outside is used, and one that fails ends the run where it failed.
 
 mod common;
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::{Builder, run};
 use elephan_cc::guest::{self, Factory, Fault, Guest};
-use elephan_cc::{Ack, Law, Signal, Spec, Window};
+use elephan_cc::{Ack, CongestionControl, Signal, Spec, Window};
 use elephan_link::FlowControl;
 use elephan_record::Recorder;
 use elephan_sim::Paths;
@@ -21,7 +21,7 @@ struct Fixed {
     fault: Option<Fault>,
 }
 
-impl Law for Fixed {
+impl CongestionControl for Fixed {
     fn has_slow_start(&self) -> bool {
         true
     }
@@ -67,9 +67,9 @@ fn two(fails_at: Time, size: &str) -> Builder {
         let exact = json!({ "timestamps": false, "delayed_ack_segments": 1, "initial_window": 20 });
         let options = b.options("rfc", exact);
         b.traffic(json!({ "kind": "bulk", "size": size }), &[(a, c)], options);
-        let law = Fixed { window: 29_200.0, fails_at, fault: None };
+        let cc = Fixed { window: 29_200.0, fails_at, fault: None };
         let entry = b.plan.traffic.last_mut().unwrap();
-        entry.congestion_control = Spec::Guest(guest::Spec::of("lab:Fixed".into(), Map::new(), Arc::new(law)));
+        entry.congestion_control = Spec::Guest(guest::Spec::of("lab:Fixed".into(), Map::new(), Arc::new(cc)));
         entry.start = serde_json::from_value(json!(start)).unwrap();
     }
     b
@@ -77,7 +77,7 @@ fn two(fails_at: Time, size: &str) -> Builder {
 
 /// A window of 20 segments each 100 ms: the first flow delivers at 150, 250 ... 1950 ms, the second from 350 ms on.
 #[test]
-fn a_law_from_outside_steers_its_flows() {
+fn a_congestion_control_from_outside_steers_its_flows() {
     let (_, summary) = run(&two(Time::NEVER, "1 GB").plan, false);
     let goodput = summary["goodput_bps"].as_f64().unwrap();
     assert_eq!(goodput, f64::from((19 + 17) * 20 * 1460 * 8) / 2.0);

@@ -47,7 +47,7 @@ fn count(summary: &Value, key: &str) -> f64 {
     summary[key].as_u64().unwrap() as f64
 }
 
-/// Within five standard deviations of a binomial law.
+/// Within five standard deviations of a binomial distribution.
 fn binomial(found: f64, n: f64, p: f64) -> bool {
     (found - n * p).abs() <= 5.0 * (n * p * (1.0 - p)).sqrt()
 }

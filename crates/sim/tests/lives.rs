@@ -23,11 +23,11 @@ fn column<'a, T: 'static>(tables: &'a Tables, table: &str, name: &str) -> &'a T 
     table.batches[0].column_by_name(name).unwrap().as_any().downcast_ref::<T>().unwrap()
 }
 
-/// The law of the traffic entry decides, whatever the stack's default: RFC 9438 equation 4 with p = 1e-4, R = 0.1 s gives
+/// The controller of the traffic entry decides, whatever the stack's default: RFC 9438 equation 4 with p = 1e-4, R = 0.1 s gives
 /// 187.4 segments where Reno has 122.5. CUBIC comes to that slowly, so slow start ends near it.
 #[test]
-fn the_law_of_the_traffic() {
-    for (law, name, expected, margin) in [
+fn the_congestion_control_of_the_traffic() {
+    for (cc, name, expected, margin) in [
         (json!({ "kind": "cubic", "fast_convergence": false }), "cubic", 187.4, 0.1),
         (json!("reno"), "reno", 122.5, 0.04),
     ] {
@@ -35,7 +35,7 @@ fn the_law_of_the_traffic() {
         let tcp = json!({ "timestamps": false, "delayed_ack_segments": 1, "initial_window": 2, "ssthresh_initial": "300 KB" });
         let options = b.options("rfc", tcp);
         b.traffic(json!({ "kind": "bulk" }), &[(from, to)], options);
-        b.plan.traffic[0].congestion_control = serde_json::from_value(law).unwrap();
+        b.plan.traffic[0].congestion_control = serde_json::from_value(cc).unwrap();
         b.plan.links[2].loss = Loss::Periodic(10_000);
         b.plan.links[2].impairments.packets = Concerned::Data;
         b.plan.warmup = Time::ZERO + Span::from_s(100);

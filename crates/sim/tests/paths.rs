@@ -9,7 +9,7 @@ use elephan_cc::Spec;
 use elephan_link::queue::{Limit, QueueSpec};
 use elephan_link::{FlowControl, Loss};
 use elephan_record::{Recorder, Tables};
-use elephan_scenario::{Captures, Change, LawChange, LinkChange, NodeKind, Plan, PortSelection};
+use elephan_scenario::{Captures, Change, CongestionControlChange, LinkChange, NodeKind, Plan, PortSelection};
 use elephan_units::{Rate, Size, Span, Time};
 use proptest::prelude::*;
 use serde_json::json;
@@ -92,14 +92,14 @@ fn add_changes(plan: &mut Plan, changes: Vec<(u64, usize, usize)>) {
         if links[0].up.is_some() {
             links.push(LinkChange { link: planned.reverse, ..links[0].clone() });
         }
-        plan.changes.push(Change { at: Time(at_us * 1_000_000), links, laws: vec![] });
+        plan.changes.push(Change { at: Time(at_us * 1_000_000), links, congestion_controls: vec![] });
     }
     plan.reroute = (plan.changes.len() % 2 == 1).then_some(Span::from_us(300));
-    let laws = ["bbr", "htcp", "reno"].map(|name| Spec::named(name).unwrap());
-    for (n, law) in laws.into_iter().enumerate().take(plan.changes.len()) {
+    let congestion_controls = ["bbr", "htcp", "reno"].map(|name| Spec::named(name).unwrap());
+    for (n, cc) in congestion_controls.into_iter().enumerate().take(plan.changes.len()) {
         let traffic = (n % plan.traffic.len().max(1)) as u32;
         if !plan.traffic.is_empty() {
-            plan.changes[n].laws.push(LawChange { traffic, law });
+            plan.changes[n].congestion_controls.push(CongestionControlChange { traffic, congestion_control: cc });
         }
     }
     plan.changes.sort_by_key(|c| c.at);

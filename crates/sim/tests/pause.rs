@@ -145,7 +145,11 @@ fn memory_in_cells() {
             b.traffic(packets, &[(client, server)], options);
             b.plan.traffic[0].stop = Some(Time::ZERO + Span::from_ms(1));
             let faster = LinkChange { link: out, rate: Some(Rate(1_000_000_000)), ..LinkChange::default() };
-            b.plan.changes.push(Change { at: Time::ZERO + Span::from_ms(6), links: vec![faster], laws: vec![] });
+            b.plan.changes.push(Change {
+                at: Time::ZERO + Span::from_ms(6),
+                links: vec![faster],
+                congestion_controls: vec![],
+            });
             b.plan.record.every = Some(Span::from_ms(5));
             let (tables, summary) = run(&b.plan, false);
             let samples = &tables.iter().find(|t| t.name == "switch_samples").unwrap().batches[0];

@@ -8,7 +8,7 @@ use common::{Builder, run};
 use elephan_cc::Spec;
 use elephan_link::{FlowControl, Framing, Loss};
 use elephan_record::Tables;
-use elephan_scenario::{Change, Impairments, LawChange};
+use elephan_scenario::{Change, CongestionControlChange, Impairments};
 use elephan_units::{Rate, Span, Time};
 use serde_json::{Value, json};
 
@@ -37,8 +37,8 @@ fn dumbbell(rtts_ms: &[u64], seconds: u64) -> (Builder, Vec<(u32, u32)>) {
     (b, pairs)
 }
 
-fn options(b: &mut Builder, law: Value) -> u32 {
-    let tcp = json!({ "mss": "1210 B", "timestamps": false, "congestion_control": law, "receive_window": "16 MiB", "send_buffer": "16 MiB" });
+fn options(b: &mut Builder, cc: Value) -> u32 {
+    let tcp = json!({ "mss": "1210 B", "timestamps": false, "congestion_control": cc, "receive_window": "16 MiB", "send_buffer": "16 MiB" });
     b.options("rfc", tcp)
 }
 
@@ -52,9 +52,9 @@ fn of(summary: &Value, path: &str) -> f64 {
 }
 
 /// Transfers of these sizes, one every ten seconds: the samples of 0.1 ms, and milliseconds from SYN to the last byte of each.
-fn transfers(law: Value, bytes: &[u64]) -> (Tables, Vec<f64>) {
+fn transfers(cc: Value, bytes: &[u64]) -> (Tables, Vec<f64>) {
     let (mut b, pairs) = dumbbell(&[25], 10 * bytes.len() as u64);
-    let options = options(&mut b, law);
+    let options = options(&mut b, cc);
     for (n, bytes) in bytes.iter().enumerate() {
         b.traffic(json!({ "kind": "bulk", "size": format!("{bytes} B") }), &pairs, options);
         b.plan.traffic[n].start = serde_json::from_value(json!(format!("{} s", 10 * n))).unwrap();
@@ -101,13 +101,17 @@ fn no_rate_is_above_that_of_the_hosts_link() {
     for takes_over in [false, true] {
         let (mut b, pairs) = dumbbell(&[25], 3);
         b.plan.links[2].rate = Rate(10_000_000);
-        let law = json!({ "kind": "pcp", "test": "hard", "slope_max": 1.0, "compensation": false });
-        let options = options(&mut b, if takes_over { json!("reno") } else { law.clone() });
+        let cc = json!({ "kind": "pcp", "test": "hard", "slope_max": 1.0, "compensation": false });
+        let options = options(&mut b, if takes_over { json!("reno") } else { cc.clone() });
         b.traffic(json!({ "kind": "bulk" }), &pairs, options);
         if takes_over {
-            let law = serde_json::from_value(law).unwrap();
-            let change = LawChange { traffic: 0, law };
-            b.plan.changes.push(Change { at: Time::ZERO + Span::from_s(1), links: vec![], laws: vec![change] });
+            let cc = serde_json::from_value(cc).unwrap();
+            let change = CongestionControlChange { traffic: 0, congestion_control: cc };
+            b.plan.changes.push(Change {
+                at: Time::ZERO + Span::from_s(1),
+                links: vec![],
+                congestion_controls: vec![change],
+            });
         }
         b.plan.record.every = Some(Span::from_ms(1));
         let (tables, _) = run(&b.plan, false);
@@ -124,10 +128,10 @@ fn no_rate_is_above_that_of_the_hosts_link() {
 /// After a long flow, which leaves the link's rate, about 130 ms.
 #[test]
 fn history_shortens_the_start() {
-    let law = json!({ "kind": "pcp", "test": "hard" });
-    let (_, fct) = transfers(law.clone(), &[TRANSFER_BYTES, TRANSFER_BYTES]);
+    let cc = json!({ "kind": "pcp", "test": "hard" });
+    let (_, fct) = transfers(cc.clone(), &[TRANSFER_BYTES, TRANSFER_BYTES]);
     assert!((fct[1] - 159.0).abs() < 1.0, "{fct:?}");
-    let (_, fct) = transfers(law, &[100 * TRANSFER_BYTES, TRANSFER_BYTES]);
+    let (_, fct) = transfers(cc, &[100 * TRANSFER_BYTES, TRANSFER_BYTES]);
     assert!((fct[1] - 130.0).abs() < 5.0, "{fct:?}");
     let (_, fct) =
         transfers(json!({ "kind": "pcp", "test": "hard", "history": false }), &[TRANSFER_BYTES, TRANSFER_BYTES]);
@@ -173,9 +177,9 @@ fn flows_share() {
 fn tcp_beside_it_is_not_starved() {
     for (probing, tcp) in [(1, 1), (2, 1), (1, 2), (5, 1)] {
         let (mut b, pairs) = dumbbell(&vec![25; probing + tcp], 120);
-        let laws = ["pcp", "reno"].map(|law| options(&mut b, json!(law)));
+        let congestion_controls = ["pcp", "reno"].map(|cc| options(&mut b, json!(cc)));
         for (n, pair) in pairs.iter().enumerate() {
-            b.traffic(json!({ "kind": "bulk" }), &[*pair], laws[usize::from(n >= probing)]);
+            b.traffic(json!({ "kind": "bulk" }), &[*pair], congestion_controls[usize::from(n >= probing)]);
         }
         b.plan.warmup = Time::ZERO + Span::from_s(20);
         let (tables, _) = run(&b.plan, false);
@@ -248,9 +252,10 @@ fn it_takes_over_and_gives_back() {
     let (mut b, pairs) = dumbbell(&[25], 60);
     let options = options(&mut b, json!("reno"));
     b.traffic(json!({ "kind": "bulk" }), &pairs, options);
-    for (at, law) in [(20, "pcp"), (40, "reno")] {
-        let laws = vec![LawChange { traffic: 0, law: Spec::named(law).unwrap() }];
-        b.plan.changes.push(Change { at: Time::ZERO + Span::from_s(at), links: vec![], laws });
+    for (at, cc) in [(20, "pcp"), (40, "reno")] {
+        let congestion_controls =
+            vec![CongestionControlChange { traffic: 0, congestion_control: Spec::named(cc).unwrap() }];
+        b.plan.changes.push(Change { at: Time::ZERO + Span::from_s(at), links: vec![], congestion_controls });
     }
     b.plan.record.every = Some(Span::from_s(1));
     let (tables, _) = run(&b.plan, false);

@@ -295,7 +295,7 @@ fn blows() -> impl Strategy<Value = Vec<Blow>> {
 fn strike(plan: &mut Plan, blows: &[Blow]) {
     let count = plan.links.len();
     let mut change = |at_us: u64, links: Vec<LinkChange>| {
-        plan.changes.push(Change { at: Time::ZERO + Span::from_us(at_us), links, laws: vec![] });
+        plan.changes.push(Change { at: Time::ZERO + Span::from_us(at_us), links, congestion_controls: vec![] });
     };
     let of = |link: usize| LinkChange { link: (link % count) as u32, ..LinkChange::default() };
     for blow in blows {
@@ -725,7 +725,11 @@ fn a_link_that_fails_while_it_is_paused() {
     stream(&mut b, (client, server), TEN_GIG, 1472, 3);
     for (ms, up) in [(1, false), (2, true)] {
         let links = [trunk, trunk + 1].map(|link| LinkChange { link, up: Some(up), ..LinkChange::default() });
-        b.plan.changes.push(Change { at: Time::ZERO + Span::from_ms(ms), links: links.to_vec(), laws: vec![] });
+        b.plan.changes.push(Change {
+            at: Time::ZERO + Span::from_ms(ms),
+            links: links.to_vec(),
+            congestion_controls: vec![],
+        });
     }
     let (tables, summary) = run(&b.plan, false);
     let (kinds, reasons) = (text(&tables, "events", "kind"), text(&tables, "events", "reason"));

@@ -37,12 +37,12 @@ fn star(senders: usize, rate: u64, queue: Value, duration: Span) -> (Builder, Ve
 }
 
 /// An entry of traffic over RoCE.
-fn roce(b: &mut Builder, kind: Value, pairs: &[(u32, u32)], law: Value, options: Options) {
+fn roce(b: &mut Builder, kind: Value, pairs: &[(u32, u32)], cc: Value, options: Options) {
     let tcp = b.options("rfc", json!({}));
     b.traffic(kind, pairs, tcp);
     let entry = b.plan.traffic.last_mut().unwrap();
     entry.roce = Some(Arc::new(options));
-    entry.congestion_control = serde_json::from_value(law).unwrap();
+    entry.congestion_control = serde_json::from_value(cc).unwrap();
 }
 
 /// DCQCN's marking (Zhu et al. 2015, section 5: 5 kB, 200 kB, 1 %).
@@ -91,9 +91,9 @@ fn jain(values: &[f64]) -> f64 {
 }
 
 /// Four senders of bulk data for 40 ms, of which the second half counts.
-fn four(law: &str, rate: u64, queue: Value) -> (Tables, Value) {
+fn four(cc: &str, rate: u64, queue: Value) -> (Tables, Value) {
     let (mut b, pairs) = star(4, rate, queue, Span::from_ms(40));
-    roce(&mut b, json!({ "kind": "bulk" }), &pairs, json!(law), Options::default());
+    roce(&mut b, json!({ "kind": "bulk" }), &pairs, json!(cc), Options::default());
     b.plan.warmup = Time::ZERO + Span::from_ms(20);
     b.plan.record.every = Some(Span::from_ms(2));
     run(&b.plan, false)
@@ -208,11 +208,11 @@ fn transfers_users_and_messages() {
 /// A link that loses, duplicates, reorders and delays: what is completed was read whole (the run checks it), and nothing hangs.
 #[test]
 fn a_bad_link_loses_no_bytes() {
-    for law in ["none", "dcqcn", "timely", "hpcc", "swift"] {
+    for cc in ["none", "dcqcn", "timely", "hpcc", "swift"] {
         let (mut b, pairs) = star(2, 10 * GBPS, red("100 kB"), Span::from_ms(200));
         let size = json!({ "exponential": "20 kB" });
         let options = Options { ack_every: 3, ..Options::default() };
-        roce(&mut b, json!({ "kind": "transfers", "size": size, "load": "50 Mbps", }), &pairs, json!(law), options);
+        roce(&mut b, json!({ "kind": "transfers", "size": size, "load": "50 Mbps", }), &pairs, json!(cc), options);
         b.plan.traffic[0].stop = Some(Time::ZERO + Span::from_ms(100));
         for link in &mut b.plan.links {
             link.loss = Loss::Bernoulli(0.005);
@@ -220,8 +220,8 @@ fn a_bad_link_loses_no_bytes() {
             link.impairments.reorder = serde_json::from_value(json!({ "share": 0.01, "extra": "5 us" })).unwrap();
         }
         let (_, s) = run(&b.plan, false);
-        assert!(of(&s, "/flows") > 20.0 && of(&s, "/completed") == of(&s, "/flows"), "{law} {s}");
-        assert!(of(&s, "/retransmitted_segments") > 0.0 && of(&s, "/duplicates") > 0.0, "{law} {s}");
+        assert!(of(&s, "/flows") > 20.0 && of(&s, "/completed") == of(&s, "/flows"), "{cc} {s}");
+        assert!(of(&s, "/retransmitted_segments") > 0.0 && of(&s, "/duplicates") > 0.0, "{cc} {s}");
     }
 }
 
@@ -278,7 +278,7 @@ fn a_connection_changes_its_interface() {
     roce(&mut b, json!({ "kind": "bulk" }), &[(sender, receiver); 2], json!("none"), Options::default());
     let down = |link| LinkChange { link, up: Some(false), ..LinkChange::default() };
     let at = Time::ZERO + Span::from_ms(5);
-    b.plan.changes.push(Change { at, links: vec![down(first), down(first + 1)], laws: vec![] });
+    b.plan.changes.push(Change { at, links: vec![down(first), down(first + 1)], congestion_controls: vec![] });
     b.plan.warmup = Time::ZERO + Span::from_ms(15);
     b.plan.record.every = Some(Span::from_us(100));
     let (tables, s) = run(&b.plan, false);
@@ -298,12 +298,12 @@ fn a_sender_hears_of_another_line_rate() {
     let (mut b, pairs) = star(1, 10 * GBPS, fifo(), Span::from_ms(10));
     b.plan.links[2].rate = Rate(GBPS);
     let faster = LinkChange { link: 2, rate: Some(Rate(10 * GBPS)), ..LinkChange::default() };
-    b.plan.changes.push(Change { at: Time::ZERO + Span::from_ms(3), links: vec![faster], laws: vec![] });
+    b.plan.changes.push(Change { at: Time::ZERO + Span::from_ms(3), links: vec![faster], congestion_controls: vec![] });
     b.plan.warmup = Time::ZERO + Span::from_ms(5);
-    for (law, least) in [("none", 8.3e9), ("dcqcn", 8.3e9), ("hpcc", 8.3e9), ("timely", 1.1e9)] {
+    for (cc, least) in [("none", 8.3e9), ("dcqcn", 8.3e9), ("hpcc", 8.3e9), ("timely", 1.1e9)] {
         let mut b = Builder { plan: b.plan.clone() };
-        roce(&mut b, json!({ "kind": "bulk" }), &pairs, json!(law), Options::default());
+        roce(&mut b, json!({ "kind": "bulk" }), &pairs, json!(cc), Options::default());
         let goodput = goodputs(&run(&b.plan, false).0)[0];
-        assert!(goodput > least, "{law}: {goodput}");
+        assert!(goodput > least, "{cc}: {goodput}");
     }
 }

@@ -169,7 +169,7 @@ fn over_two_ports_of_which_one_fails() {
     for (ms, up) in [(300, false), (320, true)] {
         let one = |link| LinkChange { link, up: Some(up), ..LinkChange::default() };
         let links = vec![one(ports[0]), one(ports[0] ^ 1)];
-        b.plan.changes.push(Change { at: Time::ZERO + Span::from_ms(ms), links, laws: vec![] });
+        b.plan.changes.push(Change { at: Time::ZERO + Span::from_ms(ms), links, congestion_controls: vec![] });
     }
     let options = b.options("linux", json!({}));
     b.traffic(json!({ "kind": "bulk" }), &[(from, to)], options);

@@ -38,10 +38,10 @@ fn a_poll_ends_though_the_processor_was_busy() {
     }
 }
 
-/// A law that probes takes over a connection that has nothing in flight: no ACK tells it of a round-trip time, the connection does.
+/// A controller that probes takes over a connection that has nothing in flight: no ACK tells it of a round-trip time, the connection does.
 /// 100 KB at 10 Mb/s are 85 ms with headers; three of five come after the change, each for itself.
 #[test]
-fn a_law_that_probes_takes_over_an_idle_connection() {
+fn a_congestion_control_that_probes_takes_over_an_idle_connection() {
     let messages = r#"
 [[traffic]]
 kind = "messages"

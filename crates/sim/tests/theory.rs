@@ -52,14 +52,14 @@ fn mathis_with_periodic_loss() {
     }
 }
 
-/// Mean windows of laws beside Reno under a loss every 1/p segments, with their closed forms: HighSpeed 0.12 / p^0.835 (RFC
+/// Mean windows of controllers beside Reno under a loss every 1/p segments, with their closed forms: HighSpeed 0.12 / p^0.835 (RFC
 /// 3649 section 5), Scalable 0.0697 / p (0.0745 / p less one round trip of recovery in an epoch of 13.4), CUBIC without fast
 /// convergence 1.0538 (R/p)^(3/4) (RFC 9438 section 5), H-TCP by deterministic integration, 319 at R = 0.1 s.
 #[test]
 fn response_functions() {
     let cubic = json!({ "kind": "cubic", "fast_convergence": false });
     let htcp = json!({ "kind": "htcp", "adaptive_backoff": false, "rtt_scaling": false });
-    for (law, every, rtt_ms, seconds, expected, margin) in [
+    for (cc, every, rtt_ms, seconds, expected, margin) in [
         (json!("highspeed"), 3_333u64, 50u64, 80u64, 104.9, 0.05),
         (json!("highspeed"), 10_000, 50, 150, 262.5, 0.05),
         (json!("scalable"), 3_333, 50, 60, 232.3, 0.05),
@@ -69,7 +69,7 @@ fn response_functions() {
         (htcp, 10_000, 100, 250, 319.0, 0.10),
     ] {
         let tcp = json!({
-            "congestion_control": law, "timestamps": false, "delayed_ack_segments": 1, "receive_window": "16 MiB",
+            "congestion_control": cc, "timestamps": false, "delayed_ack_segments": 1, "receive_window": "16 MiB",
             "send_buffer": "16 MiB", "ssthresh_initial": format!("{} B", expected as u64 * 1460),
         });
         let delay = Span::from_us(rtt_ms * 500 - 10);
@@ -81,7 +81,7 @@ fn response_functions() {
         let rtt = rtt_ms as f64 / 1e3 + (1538.0 + 84.0) * 8.0 * (1e-9 + 1e-10);
         let window = summary["goodput_bps"].as_f64().unwrap() / 8.0 / MSS * rtt;
         let off = window / expected - 1.0;
-        assert!(off.abs() < margin, "{law} 1/p = {every}: {window:.1}, expected {expected:.1} ({:+.1} %)", off * 100.0);
+        assert!(off.abs() < margin, "{cc} 1/p = {every}: {window:.1}, expected {expected:.1} ({:+.1} %)", off * 100.0);
     }
 }
 
@@ -220,14 +220,14 @@ fn m_d_1() {
 /// spends 2 % of its time with four segments.
 #[test]
 fn bbr_fills_the_link_with_small_segments() {
-    for (law, mss) in [("bbr", 200u64), ("bbr", 1460), ("bbr3", 200)] {
-        let tcp = json!({ "congestion_control": law, "mss": format!("{mss} B"), "receive_window": "4 MiB", "send_buffer": "4 MiB" });
+    for (cc, mss) in [("bbr", 200u64), ("bbr", 1460), ("bbr3", 200)] {
+        let tcp = json!({ "congestion_control": cc, "mss": format!("{mss} B"), "receive_window": "4 MiB", "send_buffer": "4 MiB" });
         let mut b = one_flow(Span::from_s(30), 50_000_000, Span::from_ms(20), Some("500 KB"), tcp);
         b.plan.warmup = Time::ZERO + Span::from_s(10);
         let (_, summary) = run(&b.plan, false);
         let payload = (mss - 12) as f64 / (mss + 40 + 38) as f64;
         let used = summary["goodput_bps"].as_f64().unwrap() / (50e6 * payload);
-        assert!((0.95..=1.0).contains(&used), "{law}, {mss} B: {used}");
+        assert!((0.95..=1.0).contains(&used), "{cc}, {mss} B: {used}");
     }
 }
 
@@ -242,8 +242,8 @@ fn bbr_finds_a_policer() {
             let mut b = one_flow(Span::from_s(30), 100_000_000, Span::from_ms(20), None, tcp);
             let bucket = json!({ "kind": "tbf", "rate": "10 Mbps", "burst": burst, "limit": "1 p" });
             b.plan.links[2].queue = serde_json::from_value(bucket).unwrap();
-            let law = json!({ "policer": policer });
-            b.plan.traffic[0].congestion_control = elephan_cc::Spec::with("bbr", law.as_object().unwrap()).unwrap();
+            let cc = json!({ "policer": policer });
+            b.plan.traffic[0].congestion_control = elephan_cc::Spec::with("bbr", cc.as_object().unwrap()).unwrap();
             let (_, summary) = run(&b.plan, false);
             (summary["loss_rate"].as_f64().unwrap(), summary["goodput_bps"].as_f64().unwrap())
         };

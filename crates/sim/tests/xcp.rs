@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const RATE_BPS: u64 = 100_000_000;
 
 /// Flows with these one-way delays in ms over one link of 100 Mbit/s with `queue`, that of the other direction alike.
-fn dumbbell(delays_ms: &[u64], law: &str, queue: Value, seconds: u64) -> Builder {
+fn dumbbell(delays_ms: &[u64], cc: &str, queue: Value, seconds: u64) -> Builder {
     let mut b = Builder::new(Span::from_s(seconds));
     let (left, right) = (b.switch(None, Span::ZERO, FlowControl::None), b.switch(None, Span::ZERO, FlowControl::None));
     b.link(left, right, Rate(RATE_BPS), Span::from_us(10), None);
@@ -21,7 +21,7 @@ fn dumbbell(delays_ms: &[u64], law: &str, queue: Value, seconds: u64) -> Builder
         link.queue = queue.clone();
     }
     let options =
-        b.options("rfc", json!({ "congestion_control": law, "receive_window": "64 MiB", "send_buffer": "64 MiB" }));
+        b.options("rfc", json!({ "congestion_control": cc, "receive_window": "64 MiB", "send_buffer": "64 MiB" }));
     for &ms in delays_ms {
         let (from, to) = (b.host(), b.host());
         b.link(from, left, Rate(1_000_000_000), Span::from_ms(ms), None);
@@ -60,12 +60,12 @@ fn flows_of_different_round_trip_times_share_alike() {
     assert!(of(&xcp, "/jain") > 0.97, "{xcp}");
 }
 
-/// Without a router that answers, the law is Reno's but for what it halves.
+/// Without a router that answers, the controller is Reno's but for what it halves.
 #[test]
 fn without_routers_xcp_is_reno() {
     let fifo = || json!({ "kind": "fifo", "limit": "500 KB" });
-    let delivered = |law: &str| {
-        let (_, summary) = run(&dumbbell(&[20, 40], law, fifo(), 20).plan, false);
+    let delivered = |cc: &str| {
+        let (_, summary) = run(&dumbbell(&[20, 40], cc, fifo(), 20).plan, false);
         (of(&summary, "/goodput_bps"), of(&summary, "/drops"))
     };
     let reno = delivered("reno");

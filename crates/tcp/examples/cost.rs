@@ -203,11 +203,11 @@ fn main() {
         return;
     }
     if wanted("clean") {
-        for (law, timestamps) in [("reno", false), ("cubic", false), ("cubic", true)] {
+        for (cc, timestamps) in [("reno", false), ("cubic", false), ("cubic", true)] {
             for (flows, in_flight) in [(1, 40), (1, 20_000), (100, 10), (1000, 10)] {
-                let o = options(law, timestamps, in_flight * if timestamps { 1448 } else { 1460 });
+                let o = options(cc, timestamps, in_flight * if timestamps { 1448 } else { 1460 });
                 let name =
-                    format!("clean, {law}, timestamps {timestamps}, {flows} flows, {in_flight} in flight, a segment");
+                    format!("clean, {cc}, timestamps {timestamps}, {flows} flows, {in_flight} in flight, a segment");
                 report(&name, || clean(&o, flows, in_flight, 2_000_000));
             }
         }

@@ -12,7 +12,7 @@
 //! that both intervals span the same data. A sample over less than the smallest round-trip time, which only compressed
 //! or misordered ACKs give, is dropped. A segment sent while the application had nothing more to send marks its sample.
 //!
-//! Kept only for laws that ask for it: 32 bytes a segment in flight.
+//! Kept only for controllers that ask for it: 32 bytes a segment in flight.
 
 use elephan_units::{PS_PER_S, Span, Time};
 

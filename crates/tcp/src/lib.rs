@@ -1,6 +1,6 @@
 //! TCP, sans-IO: segments in, segments out, the next deadline.
 //!
-//! The law of this layer: an [`Endpoint`] sees its arguments alone. It has no clock, no sockets, no randomness and no
+//! The rule of this layer: an [`Endpoint`] sees its arguments alone. It has no clock, no sockets, no randomness and no
 //! log; the same calls give the same segments. Time comes in with every call, [`Endpoint::next_timer`] says when
 //! [`Endpoint::on_timer`] is due, and [`Endpoint::poll_transmit`] writes one segment at a time into the caller's memory.
 
@@ -32,7 +32,7 @@ pub use fast_open::{
     COOKIE_MAX_BYTES, COOKIE_MIN_BYTES, Cookie, FastOpenFailure, FastOpenLesson, FastOpenListener, FastOpenMemory,
     FastOpenOption, FastOpenPause, FastOpenRequest,
 };
-pub use options::{DEFAULT_STACK, OptionError, Options, Overrides, law_in, stack, stacks};
+pub use options::{DEFAULT_STACK, OptionError, Options, Overrides, congestion_control_in, stack, stacks};
 pub use recovery::CaState;
 pub use segment::*;
 pub use stats::{Snapshot, Stats};

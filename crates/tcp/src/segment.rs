@@ -1,7 +1,7 @@
 //! The segment: what one TCP header says, in 32 bytes, with the options of RFC 9293 (MSS), RFC 2018 (SACK),
 //! RFC 7323 (timestamps, window scale) and RFC 9768 (AccECN) as fields.
 //!
-//! The law of this layer: a segment carries no payload, only its length, and its header is charged as a real stack
+//! The rule of this layer: a segment carries no payload, only its length, and its header is charged as a real stack
 //! encodes it (each option padded to four bytes with NOPs, as RFC 7323 appendix A recommends).
 
 use crate::fast_open::option_bytes;

@@ -85,14 +85,14 @@ pub(crate) struct Sender {
     pub mss: u32,
     pub rec: Recovery,
     pub cc: Controller,
-    /// bit/s, 0 if the law does not pace: of payload, or of packets with their headers.
+    /// bit/s, 0 if the controller does not pace: of payload, or of packets with their headers.
     pub pacing_bps: f64,
     pub paces_packets: bool,
-    /// The law goes by one-way delays.
+    /// The controller goes by one-way delays.
     pub one_way: bool,
     /// Segments that leave together when pacing lets something out.
     pub pacing_burst: u16,
-    /// When the law wants to be called.
+    /// When the controller wants to be called.
     pub cc_timer: Time,
     pub rtt: Estimator,
     /// With one sample a window: the offset whose acknowledgement gives the next.
@@ -116,9 +116,9 @@ pub(crate) struct Sender {
     pub cwr_due: bool,
     /// The window came down at `cwr_point` without a loss: what is lost before it takes nothing more.
     pub cwr_suffices: bool,
-    /// Kept for laws that measure the delivery rate.
+    /// Kept for controllers that measure the delivery rate.
     pub log: Option<Box<DeliveryLog>>,
-    /// Kept for laws that probe.
+    /// Kept for controllers that probe.
     pub trains: Option<Box<Trains>>,
     /// When the last segment with data was sent.
     pub last_sent: Time,
@@ -183,7 +183,7 @@ impl Sender {
         let segments = if syn_losses > 1 { 1 } else { options.initial_window };
         self.cc.establish(u64::from(mss), u64::from(segments) * u64::from(mss));
         self.begin_validation(u64::from(options.initial_window) * u64::from(mss));
-        // A threshold that no window of TCP reaches is none: laws see that there was no congestion yet.
+        // A threshold that no window of TCP reaches is none: controllers see that there was no congestion yet.
         let ssthresh = options.ssthresh_initial.0;
         if ssthresh <= WINDOW_MAX && (ssthresh as f64) < self.cc.ssthresh() {
             self.cc.poke("ssthresh", ssthresh as f64);
@@ -210,9 +210,9 @@ impl Sender {
         (self.wl1, self.wl2, self.window_shift) = (0, 0, 0);
     }
 
-    /// Another law steers from now on; delivery rates are measured if it looks at them.
-    pub fn switch_law(&mut self, now: Time, law: &elephan_cc::Spec) {
-        self.cc.switch_law(law);
+    /// Another controller steers from now on; delivery rates are measured if it looks at them.
+    pub fn switch_congestion_control(&mut self, now: Time, congestion_control: &elephan_cc::Spec) {
+        self.cc.switch_congestion_control(congestion_control);
         self.one_way = self.cc.reads_one_way_delay();
         let measured = self.cc.measures_rate();
         if !measured {
@@ -225,13 +225,13 @@ impl Sender {
     }
 
     /// The connection is there.
-    pub fn begin_law(&mut self, start: &Start) {
+    pub fn begin_controller(&mut self, start: &Start) {
         self.trains = self.cc.probes().then(|| Box::new(Trains::starting(start.now)));
         self.cc.begin(start);
         self.refresh();
     }
 
-    /// The controller is told of `len` bytes of new data. A law of its own kind may change its rate when silence ends.
+    /// The controller is told of `len` bytes of new data. A controller of its own kind may change its rate when silence ends.
     #[inline]
     pub fn note_sent(&mut self, now: Time, len: u32, pipe: u64) {
         self.cc.on_sent(now, u64::from(len), pipe);

@@ -5,7 +5,7 @@ use crate::options::{
     NagleRule, NewrenoTimer, OptionError, Origin, Pacing, Provenance, RackRule, RecoveryRule, Reduction, Row, RtoRule,
     RttSampling, Undo, WindowProbe, WindowUpdate, options, text,
 };
-use elephan_cc::law::{cubic::Cubic, reno::Reno};
+use elephan_cc::algorithm::{cubic::Cubic, reno::Reno};
 use elephan_cc::{Model, Spec, slow_start};
 use elephan_units::{Bytes, Span};
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ options! {
     congestion_control: Spec {
         rfc = reno(), "RFC 5681";
         winxp = reno(), "RFC 2581, Windows XP's standard";
-        linux_2_4 = Spec::Reno(Reno::preset("linux")), "Linux 2.4 tcp_recalc_ssthresh: halves cwnd; altAIMD has other laws";
+        linux_2_4 = Spec::Reno(Reno::preset("linux")), "Linux 2.4 tcp_recalc_ssthresh: halves cwnd; altAIMD has other congestion controls";
         linux = cubic_of("linux"), "Linux tcp_cubic.c, default since 2.6.19";
         windows = cubic_of("rfc8312"), "Windows 10 since 1709: CUBIC (RFC 8312)";
         freebsd = cubic_of("rfc9438"), "FreeBSD 14 release notes: CUBIC is the default; assumed: as RFC 9438";
@@ -35,15 +35,16 @@ options! {
         rfc = slow_start::Spec::default(), "RFC 5681 section 3.1";
         winxp = slow_start::Spec::default(), "RFC 2581 section 3.1";
         linux_2_4 = slow_start::Spec::default(), "Linux 2.4 tcp_cong_avoid; altAIMD also `limited`";
-        linux = slow_start::Spec::Linux(Default::default()), "Linux tcp_cubic.c hystart; other laws: tcp_slow_start";
+        linux = slow_start::Spec::Linux(Default::default()), "Linux tcp_cubic.c hystart; other congestion controls: tcp_slow_start";
         windows = slow_start::Spec::Hystartpp(Default::default()), "RFC 9406: the default of Windows";
         freebsd = slow_start::Spec::Hystartpp(Default::default()), "assumed: FreeBSD 14 has HyStart++ for CUBIC";
     }
-    /// Whose segments are spaced: `law` (of a congestion control that paces by itself) or `window` (everybody's, as Linux over `fq`).
+    /// Whose segments are spaced: `controller` (those of a congestion control that paces by itself) or `window` (everybody's, as
+    /// Linux over `fq`).
     pacing: Pacing {
-        rfc | winxp | linux_2_4 = Pacing::Law, "RFC 5681, Windows XP and Linux 2.4 do not pace";
-        linux = Pacing::Law, "Linux sk_pacing_status: BBR asks for it, `fq` turns it on for all";
-        windows | freebsd = Pacing::Law, "assumed: off";
+        rfc | winxp | linux_2_4 = Pacing::Controller, "RFC 5681, Windows XP and Linux 2.4 do not pace";
+        linux = Pacing::Controller, "Linux sk_pacing_status: BBR asks for it, `fq` turns it on for all";
+        windows | freebsd = Pacing::Controller, "assumed: off";
     }
     /// With `pacing = "window"`: per cent of a window a round trip below half of ssthresh.
     pacing_ss_ratio: u32 {
@@ -612,14 +613,14 @@ options! {
     }
 }
 
-/// The preset of a law that is the stack's own form of it.
-pub(crate) fn preset_in(stack: &str, law: &str) -> Option<&'static str> {
-    let own = match (stack, law) {
+/// The preset of a controller that is the stack's own form of it.
+pub(crate) fn preset_in(stack: &str, congestion_control: &str) -> Option<&'static str> {
+    let own = match (stack, congestion_control) {
         ("linux-2.4", "reno") => "linux",
         ("windows", "cubic") => "rfc8312",
         _ => stack,
     };
-    elephan_cc::describe(law)?.presets.iter().copied().find(|preset| *preset == own)
+    elephan_cc::describe(congestion_control)?.presets.iter().copied().find(|preset| *preset == own)
 }
 
 /// CUBIC with the parameters of a preset.

@@ -84,7 +84,7 @@ instruments! {
         subsequent_timeouts,
         /// Reductions of the window for congestion of any kind.
         cong_signals,
-        /// Congestion signals of ECN that the law was told, one a window of data at most.
+        /// Congestion signals of ECN that the controller was told, one a window of data at most.
         ecn_signals,
         /// Duplicate ACKs received.
         dup_acks_in,

@@ -1,4 +1,4 @@
-//! What a connection keeps whose law sends trains: when the next packet of a train and the next base packet are due, and
+//! What a connection keeps whose controller sends trains: when the next packet of a train and the next base packet are due, and
 //! what the last data packet says of its departure.
 //!
 //! Base packets are those outside trains, retransmissions among them. The next one is due a gap after the last one left, by

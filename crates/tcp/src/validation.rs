@@ -9,7 +9,7 @@
 //!
 //! `used` is the most that was out since the window was last the limit or last lowered. In slow start a window of which
 //! more than half was used counts as the limit. Without this option an idle time longer than RTO means the initial window
-//! (RFC 5681 section 4.1), and nothing else happens. Laws that steer the window in recovery too (BBR) keep it in all of this, as in
+//! (RFC 5681 section 4.1), and nothing else happens. Controllers that steer the window in recovery too (BBR) keep it in all of this, as in
 //! Linux (`cong_control`). Also here: what Linux 2.4 did about bursts after disorder.
 
 use crate::options::Options;

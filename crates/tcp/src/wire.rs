@@ -1,6 +1,6 @@
 //! Headers as bytes: IPv4 (RFC 791), TCP (RFC 9293) with its options (RFC 2018, RFC 7323, RFC 7413), UDP (RFC 768).
 //!
-//! The law of this layer: what is written has exactly the bytes that [`Segment::header_bytes`] charges, and its checksums
+//! The rule of this layer: what is written has exactly the bytes that [`Segment::header_bytes`] charges, and its checksums
 //! (RFC 1071) are right for a payload of zeros, which adds nothing to them. Options stand in the order of Linux: MSS,
 //! SACK-permitted, timestamps, NOP, window scale; in other segments two NOPs before timestamps and two before SACK blocks.
 //! Packets are never fragmented (DF), DSCP is 0, and nothing on the way decrements the TTL.

@@ -1,6 +1,6 @@
 //! Traces: what a capture of real or simulated packets says about its TCP connections.
 //!
-//! The law of this layer: one pass over the file, memory that grows with live connections and not with packets. [`input`] gives
+//! The rule of this layer: one pass over the file, memory that grows with live connections and not with packets. [`input`] gives
 //! bytes, [`mod@file`] frames, [`link`], [`decode`] and [`tcp`] find the segment in a frame, [`clock`] gives it a time, [`connection`]
 //! follows the two directions of a connection, [`bins`] keeps a series of bounded length, and [`analyze`] puts rows into tables.
 //! Every packet is in a count: analysed, or skipped with its reason. What a file's end has lost is said in a note; what was read

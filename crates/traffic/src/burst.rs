@@ -9,7 +9,7 @@ use elephan_units::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Carrier, GapLaw, Gaps, Generate, Interval, Invalid, Offer, Setting, Spec};
+use crate::{Carrier, GapDistribution, Gaps, Generate, Interval, Invalid, Offer, Setting, Spec};
 
 /// RFC 768 and RFC 791: 65,535 less 20 bytes of IP and 8 of UDP.
 const PAYLOAD_MAX_BYTES: u64 = 65_507;
@@ -73,7 +73,7 @@ impl Spec for Burst {
         let payload_bytes = self.packet_size.0;
         let rate = self.rate.unwrap_or(setting.rate);
         let interval = Interval::of_bytes((setting.wire_bytes)(payload_bytes), rate);
-        let gaps = Gaps::new(GapLaw::Fixed, interval, (setting.stream)("gaps"), setting.lasts);
+        let gaps = Gaps::new(GapDistribution::Fixed, interval, (setting.stream)("gaps"), setting.lasts);
         Source { payload_bytes, left: self.packets, gaps }
     }
 

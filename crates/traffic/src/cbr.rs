@@ -5,7 +5,7 @@ use elephan_units::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Carrier, GapLaw, Gaps, Generate, Interval, Invalid, Offer, Setting, Spec};
+use crate::{Carrier, GapDistribution, Gaps, Generate, Interval, Invalid, Offer, Setting, Spec};
 
 /// RFC 768 and RFC 791: 65,535 less 20 bytes of IP and 8 of UDP.
 const PAYLOAD_MAX_BYTES: u64 = 65_507;
@@ -19,9 +19,9 @@ pub struct Cbr {
     /// UDP payload of a packet; the default makes an IP packet of 1500 bytes.
     #[serde(default = "packet_size")]
     pub packet_size: Bytes,
-    /// Law of the gaps between packets.
+    /// Distribution of the gaps between packets.
     #[serde(default = "fixed")]
-    pub gaps: GapLaw,
+    pub gaps: GapDistribution,
 }
 
 /// 1500 less 20 bytes of IP and 8 of UDP.
@@ -29,8 +29,8 @@ fn packet_size() -> Bytes {
     Bytes(1472)
 }
 
-fn fixed() -> GapLaw {
-    GapLaw::Fixed
+fn fixed() -> GapDistribution {
+    GapDistribution::Fixed
 }
 
 /// Equal payloads.
@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn refused() {
-        let wrong = |rate, size| Cbr { rate: Rate(rate), packet_size: Bytes(size), gaps: GapLaw::Fixed }.validate();
+        let wrong =
+            |rate, size| Cbr { rate: Rate(rate), packet_size: Bytes(size), gaps: GapDistribution::Fixed }.validate();
         assert_eq!(wrong(0, 100).unwrap_err().to_string(), "rate: a rate cannot be zero");
         let message = "packet_size: 65.508 KB is not a UDP payload: 1 to 65507 bytes";
         assert_eq!(wrong(1, 65_508).unwrap_err().to_string(), message);

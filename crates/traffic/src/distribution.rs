@@ -1,6 +1,6 @@
 //! Distributions of sizes and times: what a scenario writes, their means, and how to draw from them.
 //!
-//! A plain quantity is a fixed value; the others are tables with one law: `{ exponential = "8000 B" }` (by its mean),
+//! A plain quantity is a fixed value; the others are tables with one distribution: `{ exponential = "8000 B" }` (by its mean),
 //! `{ uniform = ["1 KB", "9 KB"] }` (both ends included), `{ pareto = { shape = 1.5, mean = "50 KB" } }` (or `scale`),
 //! `{ lognormal = { median = "10 KB", sigma = 1.0 } }` (or `mean`), `{ cdf = "web-search" }` (a published distribution, a
 //! file, or points; see `cdf.rs`). A draw is rounded to the nearest byte or picosecond; a size is at least 1 byte and at
@@ -63,7 +63,7 @@ impl Quantity for Span {
     }
 }
 
-/// A Pareto law by its shape and either its mean or its scale, the least value.
+/// A Pareto distribution by its shape and either its mean or its scale, the least value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "Q: Quantity")]
 #[schemars(rename = "Pareto_of_{Q}")]
@@ -80,7 +80,7 @@ pub struct Pareto<Q: Quantity> {
     pub scale: Option<Q>,
 }
 
-/// A log-normal law by its median or mean and the deviation of its logarithm.
+/// A log-normal distribution by its median or mean and the deviation of its logarithm.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "Q: Quantity")]
 #[schemars(rename = "Lognormal_of_{Q}")]
@@ -97,7 +97,7 @@ pub struct Lognormal<Q: Quantity> {
     pub sigma: f64,
 }
 
-/// The law of a size or a time.
+/// The distribution of a size or a time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase", bound = "Q: Quantity")]
 pub enum Distribution<Q: Quantity> {
@@ -113,7 +113,7 @@ pub enum Distribution<Q: Quantity> {
     Fixed(Q),
 }
 
-/// A law with its parameters worked out, in base units.
+/// A distribution with its parameters worked out, in base units.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sampler {
     Fixed(u64),
@@ -139,7 +139,7 @@ impl Sampler {
         ((real + 0.5) as u64).clamp(range.0, range.1)
     }
 
-    /// What is left, at a random instant, of a period whose lengths follow this law: a uniform part of a length that is drawn
+    /// What is left, at a random instant, of a period whose lengths follow this distribution: a uniform part of a length that is drawn
     /// in proportion to itself (renewal theory: Feller, An Introduction to Probability Theory 2, section XI.4).
     pub fn residual(&self, stream: &mut Stream) -> f64 {
         let length = match *self {
@@ -159,7 +159,7 @@ impl Sampler {
 }
 
 impl<Q: Quantity> Distribution<Q> {
-    /// The mean in base units (bytes or picoseconds) before rounding; infinite for a Pareto law with shape <= 1.
+    /// The mean in base units (bytes or picoseconds) before rounding; infinite for a Pareto distribution with shape <= 1.
     pub fn mean(&self) -> f64 {
         match *self {
             Distribution::Fixed(q) | Distribution::Exponential(q) => q.raw() as f64,
@@ -259,8 +259,8 @@ fn raw<Q: Quantity>(q: Option<Q>) -> f64 {
 
 impl<'de, Q: Quantity> Deserialize<'de> for Distribution<Q> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Law<Q>(PhantomData<Q>);
-        impl<'de, Q: Quantity> Visitor<'de> for Law<Q> {
+        struct Written<Q>(PhantomData<Q>);
+        impl<'de, Q: Quantity> Visitor<'de> for Written<Q> {
             type Value = Distribution<Q>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "a {0} such as \"{1}\", or a table such as {{ exponential = \"{1}\" }}", Q::WHAT, Q::EXAMPLE)
@@ -269,11 +269,11 @@ impl<'de, Q: Quantity> Deserialize<'de> for Distribution<Q> {
                 Q::parse(text).map(Distribution::Fixed).map_err(E::custom)
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                const LAWS: &[&str] = &["fixed", "exponential", "uniform", "pareto", "lognormal", "cdf"];
-                let Some(law) = map.next_key::<Cow<'de, str>>()? else {
-                    return Err(de::Error::custom(format!("an empty table; give one of {}", LAWS.join(", "))));
+                const KINDS: &[&str] = &["fixed", "exponential", "uniform", "pareto", "lognormal", "cdf"];
+                let Some(distribution) = map.next_key::<Cow<'de, str>>()? else {
+                    return Err(de::Error::custom(format!("an empty table; give one of {}", KINDS.join(", "))));
                 };
-                let value = match law.as_ref() {
+                let value = match distribution.as_ref() {
                     "fixed" => Distribution::Fixed(map.next_value()?),
                     "exponential" => Distribution::Exponential(map.next_value()?),
                     "uniform" => map.next_value().map(|[low, high]: [Q; 2]| Distribution::Uniform(low, high))?,
@@ -281,17 +281,22 @@ impl<'de, Q: Quantity> Deserialize<'de> for Distribution<Q> {
                     "lognormal" => Distribution::Lognormal(map.next_value()?),
                     "cdf" => Distribution::Cdf(map.next_value()?),
                     other => {
-                        let known = LAWS.join(", ");
-                        return Err(de::Error::custom(format!("unknown law \"{other}\"; a {} takes {known}", Q::WHAT)));
+                        let known = KINDS.join(", ");
+                        return Err(de::Error::custom(format!(
+                            "unknown distribution \"{other}\"; a {} takes {known}",
+                            Q::WHAT
+                        )));
                     }
                 };
                 match map.next_key::<Cow<'de, str>>()? {
-                    Some(second) => Err(de::Error::custom(format!("one law is enough: \"{law}\" or \"{second}\""))),
+                    Some(second) => Err(de::Error::custom(format!(
+                        "one distribution is enough: \"{distribution}\" or \"{second}\""
+                    ))),
                     None => Ok(value),
                 }
             }
         }
-        deserializer.deserialize_any(Law(PhantomData))
+        deserializer.deserialize_any(Written(PhantomData))
     }
 }
 
@@ -302,7 +307,7 @@ impl<Q: Quantity> JsonSchema for Distribution<Q> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let quantity = generator.subschema_for::<Q>();
         let pair = json_schema!({ "type": "array", "items": quantity, "minItems": 2, "maxItems": 2 });
-        let laws = [
+        let distributions = [
             ("fixed", "Always this value.", quantity.clone()),
             ("exponential", "Exponential with this mean.", quantity.clone()),
             ("uniform", "Uniform between two values, both included.", pair),
@@ -311,7 +316,7 @@ impl<Q: Quantity> JsonSchema for Distribution<Q> {
             ("cdf", "Empirical, linear between its points.", generator.subschema_for::<Cdf<Q>>()),
         ];
         let mut any = vec![quantity];
-        any.extend(laws.into_iter().map(|(name, about, schema)| {
+        any.extend(distributions.into_iter().map(|(name, about, schema)| {
             json_schema!({
                 "type": "object",
                 "description": about,
@@ -321,7 +326,7 @@ impl<Q: Quantity> JsonSchema for Distribution<Q> {
             })
         }));
         json_schema!({
-            "description": format!("A fixed {}, or a table with one law.", Q::WHAT),
+            "description": format!("A fixed {}, or a table with one distribution.", Q::WHAT),
             "x-distribution": Q::WHAT,
             "anyOf": any
         })

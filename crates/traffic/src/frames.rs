@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Carrier, Destinations, Gap, GapLaw, Gaps, Generate, Interval, Invalid, Offer, Part, Setting, Shared, Spec,
+    Carrier, Destinations, Gap, GapDistribution, Gaps, Generate, Interval, Invalid, Offer, Part, Setting, Shared, Spec,
 };
 
 /// IEEE 802.3: header and frame check sequence.
@@ -30,7 +30,7 @@ pub struct Frames {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Rate")]
     pub rate: Option<Rate>,
-    /// Time between frames: a law of times, or `{ bernoulli = 0.85 }`, in each slot one with this probability.
+    /// Time between frames: a distribution of times, or `{ bernoulli = 0.85 }`, in each slot one with this probability.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Gap")]
     pub gap: Option<Gap>,
@@ -38,10 +38,10 @@ pub struct Frames {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Span")]
     pub slot: Option<Span>,
-    /// Law of the gaps, with `rate`.
+    /// Distribution of the gaps, with `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "GapLaw", extend("default" = "fixed"))]
-    pub gaps: Option<GapLaw>,
+    #[schemars(with = "GapDistribution", extend("default" = "fixed"))]
+    pub gaps: Option<GapDistribution>,
     /// Where a sender's frames go.
     #[serde(default)]
     pub destinations: Destinations,
@@ -79,11 +79,11 @@ impl Spec for Frames {
             (Some(Rate(0)), None) => Err(Invalid::new("rate", "a rate cannot be zero")),
             (Some(rate), None) => match (self.slot, &self.gaps) {
                 (Some(_), _) => Err(Invalid::new("slot", "only gap = { bernoulli = ... } has slots")),
-                (None, Some(law)) => law.validate(Interval::of_bytes(self.frame_size.0, rate)),
+                (None, Some(distribution)) => distribution.validate(Interval::of_bytes(self.frame_size.0, rate)),
                 (None, None) => Ok(()),
             },
             (None, Some(_)) if self.gaps.is_some() => {
-                Err(Invalid::new("gaps", "goes with rate; with gap the law is in gap"))
+                Err(Invalid::new("gaps", "goes with rate; with gap the distribution is in gap"))
             }
             (None, Some(gap)) => gap.validate(self.slot),
             _ => Err(Invalid::new("", "frames need exactly one of rate, gap")),
@@ -101,7 +101,7 @@ impl Spec for Frames {
             (Some(gap), _) => gap.gaps(setting.slot(self.slot, wire_bytes), stream),
             (None, rate) => {
                 let interval = Interval::of_bytes(wire_bytes, rate.unwrap_or(Rate(1)));
-                Gaps::new(self.gaps.clone().unwrap_or(GapLaw::Fixed), interval, stream, setting.lasts)
+                Gaps::new(self.gaps.clone().unwrap_or(GapDistribution::Fixed), interval, stream, setting.lasts)
             }
         };
         let flows = (setting.part == Part::Clock).then(|| Box::new(((setting.stream)("pairs"), setting.pairs)));
@@ -114,7 +114,7 @@ impl Spec for Frames {
 
     fn resolve(&mut self) {
         if self.gap.is_none() {
-            self.gaps.get_or_insert(GapLaw::Fixed);
+            self.gaps.get_or_insert(GapDistribution::Fixed);
         }
     }
 
@@ -214,7 +214,7 @@ mod tests {
             (r#"{"gap": {"bernoulli": 0.5}, "slot": "0 s"}"#, "slot: 0 s: a slot lasts 1 ns at least"),
             (r#"{"gap": {"bernoulli": 0}}"#, "gap.bernoulli: a probability above 0, at most 1, not 0"),
             (r#"{"gap": {"bernoulli": 1.5}}"#, "gap.bernoulli: a probability above 0, at most 1, not 1.5"),
-            (r#"{"gap": "1 us", "gaps": "fixed"}"#, "gaps: goes with rate; with gap the law is in gap"),
+            (r#"{"gap": "1 us", "gaps": "fixed"}"#, "gaps: goes with rate; with gap the distribution is in gap"),
             (
                 r#"{"rate": "1 Gbps", "frame_size": "63 B"}"#,
                 "frame_size: 63 B is not an Ethernet frame: 64 to 65553 bytes",

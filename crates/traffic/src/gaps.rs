@@ -24,10 +24,10 @@ use crate::{Distribution, Invalid, Sampler};
 /// Less than the smallest frame takes at 400 Gb/s: shorter slots only fill the memory.
 const SLOT_MIN: Span = Span::from_ns(1);
 
-/// The law of gaps whose mean is given by a load or a rate.
+/// The distribution of gaps whose mean is given by a load or a rate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum GapLaw {
+pub enum GapDistribution {
     /// Poisson arrivals.
     #[default]
     Exponential,
@@ -37,7 +37,7 @@ pub enum GapLaw {
     Bursts(Bursts),
 }
 
-/// Times between arrivals: a law of times, or slots in each of which something arrives or nothing does.
+/// Times between arrivals: a distribution of times, or slots in each of which something arrives or nothing does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Gap {
@@ -59,7 +59,7 @@ impl Gap {
             }
             (Gap::Bernoulli(_), _) => Ok(()),
             (Gap::Drawn(_), Some(_)) => Err(Invalid::new("slot", "only gap = { bernoulli = ... } has slots")),
-            (Gap::Drawn(law), None) => law.validate("gap"),
+            (Gap::Drawn(distribution), None) => distribution.validate("gap"),
         }
     }
 
@@ -67,7 +67,7 @@ impl Gap {
     pub(crate) fn gaps(&self, slot: Interval, stream: Stream) -> Gaps {
         match self {
             Gap::Bernoulli(p) => Gaps::Slots(Box::new(Slots { log_miss: libm::log1p(-p), slot, carry: 0, stream })),
-            Gap::Drawn(law) => Gaps::drawn(law.sampler(), stream),
+            Gap::Drawn(distribution) => Gaps::drawn(distribution.sampler(), stream),
         }
     }
 
@@ -75,15 +75,15 @@ impl Gap {
     pub(crate) fn mean_ps(&self, slot: Option<Span>) -> Option<f64> {
         match self {
             Gap::Bernoulli(p) => slot.map(|slot| slot.0 as f64 / p),
-            Gap::Drawn(law) => Some(law.mean()),
+            Gap::Drawn(distribution) => Some(distribution.mean()),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for Gap {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Law;
-        impl<'de> Visitor<'de> for Law {
+        struct Written;
+        impl<'de> Visitor<'de> for Written {
             type Value = Gap;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a time such as \"10 us\", or a table such as { bernoulli = 0.85 }")
@@ -100,7 +100,7 @@ impl<'de> Deserialize<'de> for Gap {
                 }
             }
         }
-        deserializer.deserialize_any(Law)
+        deserializer.deserialize_any(Written)
     }
 }
 
@@ -129,7 +129,7 @@ impl JsonSchema for Gap {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A law of times, or slots in each of which there is an arrival with a fixed probability.",
+            "description": "A distribution of times, or slots in each of which there is an arrival with a fixed probability.",
             "anyOf": [
                 generator.subschema_for::<Distribution<Span>>(),
                 {
@@ -158,13 +158,13 @@ pub struct Bursts {
     pub off: Distribution<Span>,
 }
 
-impl GapLaw {
-    /// What is wrong with the law for gaps of this mean, if anything is.
+impl GapDistribution {
+    /// What is wrong with the distribution for gaps of this mean, if anything is.
     pub(crate) fn validate(&self, interval: Interval) -> Result<(), Invalid> {
-        let GapLaw::Bursts(Bursts { on, off }) = self else { return Ok(()) };
-        for (key, law) in [("gaps.bursts.on", on), ("gaps.bursts.off", off)] {
-            law.validate(key)?;
-            if !law.mean().is_finite() {
+        let GapDistribution::Bursts(Bursts { on, off }) = self else { return Ok(()) };
+        for (key, distribution) in [("gaps.bursts.on", on), ("gaps.bursts.off", off)] {
+            distribution.validate(key)?;
+            if !distribution.mean().is_finite() {
                 return Err(Invalid::new(key, "has no finite mean, so a load cannot be met"));
             }
         }
@@ -323,15 +323,17 @@ impl Interrupted {
 
 impl Gaps {
     /// `lasts` is the length of the run.
-    pub fn new(law: GapLaw, interval: Interval, stream: Stream, lasts: Span) -> Gaps {
-        match law {
-            GapLaw::Bursts(bursts) => Gaps::Bursts(Box::new(Interrupted::new(&bursts, interval, stream, lasts))),
-            GapLaw::Fixed => Gaps::Fixed { interval, carry: 0, begun: false },
-            GapLaw::Exponential => Gaps::Exponential { mean_ps: interval.ps(), stream },
+    pub fn new(distribution: GapDistribution, interval: Interval, stream: Stream, lasts: Span) -> Gaps {
+        match distribution {
+            GapDistribution::Bursts(bursts) => {
+                Gaps::Bursts(Box::new(Interrupted::new(&bursts, interval, stream, lasts)))
+            }
+            GapDistribution::Fixed => Gaps::Fixed { interval, carry: 0, begun: false },
+            GapDistribution::Exponential => Gaps::Exponential { mean_ps: interval.ps(), stream },
         }
     }
 
-    /// Gaps from any law of times.
+    /// Gaps from any distribution of times.
     pub fn drawn(sampler: Sampler, stream: Stream) -> Gaps {
         match sampler {
             Sampler::Fixed(ps) => Gaps::Fixed { interval: Interval::ratio(u128::from(ps), 1), carry: 0, begun: false },

@@ -68,8 +68,10 @@ impl Spec for Incast {
     fn source(&self, setting: &Setting<'_>) -> Source {
         let gaps = match (&self.every, &self.think) {
             _ if setting.part != Part::Clock => None,
-            (Some(law), _) | (None, Some(law)) if *law != Distribution::Fixed(Span::ZERO) => {
-                Some(Gaps::drawn(law.sampler(), (setting.stream)("gaps")))
+            (Some(distribution), _) | (None, Some(distribution))
+                if *distribution != Distribution::Fixed(Span::ZERO) =>
+            {
+                Some(Gaps::drawn(distribution.sampler(), (setting.stream)("gaps")))
             }
             _ => None,
         };

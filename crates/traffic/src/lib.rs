@@ -1,10 +1,10 @@
 //! Who sends what when: pure generators of traffic. No clock, no sockets, no packets.
 //!
-//! The law of this layer: a kind of traffic is a [`Spec`] (what a scenario says) that yields a [`Generate`]: a state
+//! The rule of this layer: a kind of traffic is a [`Spec`] (what a scenario says) that yields a [`Generate`]: a state
 //! machine answering "how long until the next offer, how many bytes, for which pair". How an offer is carried
 //! ([`Carrier`]) is the kind's second answer; whoever runs it needs no other knowledge of the kind, so a new kind is
 //! one file and one line of the registry below. Sizes, gaps and pairs come from three streams ("sizes", "gaps",
-//! "pairs"), so the k-th offer has the k-th size whatever the arrival law is.
+//! "pairs"), so the k-th offer has the k-th size whatever the arrival distribution is.
 
 #![forbid(unsafe_code)]
 
@@ -19,7 +19,7 @@ mod start;
 pub use cdf::{Cdf, parse_cdf, published};
 pub use destinations::Destinations;
 pub use distribution::{Distribution, Lognormal, Pareto, Quantity, Sampler};
-pub use gaps::{Bursts, Gap, GapLaw, Gaps, Interval};
+pub use gaps::{Bursts, Gap, GapDistribution, Gaps, Interval};
 pub use kind::{Carrier, Generate, Invalid, KindInfo, Offer, Part, Setting, Shared, Spec};
 pub use queue::{Message, MessageQueue, WhenFull};
 pub use replay::{Trace, TraceError};

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::Quantity;
 use crate::gaps::mean_gap;
 use crate::{
-    Carrier, Destinations, Distribution, Gap, GapLaw, Gaps, Generate, Invalid, Offer, Part, Sampler, Setting, Shared,
-    Spec, WhenFull,
+    Carrier, Destinations, Distribution, Gap, GapDistribution, Gaps, Generate, Invalid, Offer, Part, Sampler, Setting,
+    Shared, Spec, WhenFull,
 };
 
 /// Keys of `kind = "messages"`. Exactly one of `load`, `rate_per_s` and `gap`.
@@ -30,7 +30,7 @@ pub struct Messages {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", extend("exclusiveMinimum" = 0))]
     pub rate_per_s: Option<f64>,
-    /// Time between messages: a law of times, or `{ bernoulli = 0.85 }`, in each slot one with this probability.
+    /// Time between messages: a distribution of times, or `{ bernoulli = 0.85 }`, in each slot one with this probability.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Gap")]
     pub gap: Option<Gap>,
@@ -38,10 +38,10 @@ pub struct Messages {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Span")]
     pub slot: Option<Span>,
-    /// Law of the gaps, with `load` or `rate_per_s`.
+    /// Distribution of the gaps, with `load` or `rate_per_s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "GapLaw", extend("default" = "exponential"))]
-    pub gaps: Option<GapLaw>,
+    #[schemars(with = "GapDistribution", extend("default" = "exponential"))]
+    pub gaps: Option<GapDistribution>,
     /// What a message does that finds the send buffer full.
     #[serde(default)]
     pub when_full: WhenFull,
@@ -75,7 +75,9 @@ impl Spec for Messages {
             (Some(gap), false, None) => {
                 gap.validate(self.slot)?;
                 match self.gaps {
-                    Some(_) => Err(Invalid::new("gaps", "goes with load or rate_per_s; with gap the law is in gap")),
+                    Some(_) => {
+                        Err(Invalid::new("gaps", "goes with load or rate_per_s; with gap the distribution is in gap"))
+                    }
                     None => Ok(()),
                 }
             }
@@ -202,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_of_any_law() {
+    fn gaps_of_any_distribution() {
         let fixed = kind(r#"{"kind": "messages", "size": "1 KB", "gap": "10 us"}"#);
         assert_eq!(offers(&fixed, 3).iter().map(|o| o.gap.0).collect::<Vec<_>>(), [0, 10_000_000, 10_000_000]);
         assert_eq!(fixed.offered_bps(), Some(800e6));
@@ -233,7 +235,7 @@ mod tests {
             ),
             (
                 r#"{"size": "1 KB", "gap": "1 s", "gaps": "fixed"}"#,
-                "gaps: goes with load or rate_per_s; with gap the law is in gap",
+                "gaps: goes with load or rate_per_s; with gap the distribution is in gap",
             ),
             (r#"{"size": "1 KB", "gap": "0 s"}"#, "gap: a time here must be above zero"),
             (

@@ -98,7 +98,7 @@ impl Onoff {
     }
 }
 
-/// A Pareto law by its mean, capped.
+/// A Pareto distribution by its mean, capped.
 #[derive(Clone, Copy, Debug)]
 struct Period {
     shape: f64,
@@ -116,7 +116,7 @@ impl Period {
     }
 
     /// What is left of the period that is running at a random instant. It has the density P(X > x) / mean up to the cap, which is that
-    /// of the law without one, given that it lies below.
+    /// of the distribution without one, given that it lies below.
     fn residual(&self, stream: &mut Stream) -> f64 {
         loop {
             let left = if stream.uniform() < (self.shape - 1.0) / self.shape {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::distribution::Quantity;
 use crate::gaps::mean_gap;
-use crate::{Carrier, Distribution, GapLaw, Gaps, Generate, Invalid, Offer, Sampler, Setting, Spec};
+use crate::{Carrier, Distribution, GapDistribution, Gaps, Generate, Invalid, Offer, Sampler, Setting, Spec};
 
 /// Keys of `kind = "transfers"`. Exactly one of `arrivals_per_s` and `load`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,9 +24,9 @@ pub struct Transfers {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Rate")]
     pub load: Option<Rate>,
-    /// Law of the gaps between arrivals.
+    /// Distribution of the gaps between arrivals.
     #[serde(default)]
-    pub gaps: GapLaw,
+    pub gaps: GapDistribution,
 }
 
 /// Sizes, gaps and pairs.

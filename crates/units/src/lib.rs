@@ -1,6 +1,6 @@
 //! Quantities with names: instants, spans, rates and sizes, all integers.
 //!
-//! The law of this layer: a quantity is an integer in its base unit (picosecond, bit per second, byte), arithmetic
+//! The rule of this layer: a quantity is an integer in its base unit (picosecond, bit per second, byte), arithmetic
 //! is exact, and text that cannot be represented exactly is refused rather than rounded.
 
 #![forbid(unsafe_code)]

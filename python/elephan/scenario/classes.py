@@ -78,8 +78,8 @@ class Tcp(Table):
     congestion_control: Congestion control that connections use unless the traffic names another.
     slow_start: How the window grows below ssthresh: `classic`, `limited`, `hystart`, `hystartpp` or `linux`, or a table with
         parameters.
-    pacing: Whose segments are spaced: `law` (of a congestion control that paces by itself) or `window` (everybody's, as Linux over
-        `fq`).
+    pacing: Whose segments are spaced: `controller` (those of a congestion control that paces by itself) or `window` (everybody's,
+        as Linux over `fq`).
     pacing_ss_ratio: With `pacing = "window"`: per cent of a window a round trip below half of ssthresh.
     pacing_ca_ratio: With `pacing = "window"`: per cent of a window a round trip from there on.
     unpaced_segments: How many data segments at the start of a connection leave without the gaps of pacing.
@@ -251,7 +251,7 @@ class Tcp(Table):
         | dict[str, Any]
         | None
     ) = None
-    pacing: Literal["law", "window"] | None = None
+    pacing: Literal["controller", "window"] | None = None
     pacing_ss_ratio: int | None = None
     pacing_ca_ratio: int | None = None
     unpaced_segments: int | None = None
@@ -394,7 +394,7 @@ class Highspeed(Table):
     """HighSpeed TCP (RFC 3649): growth and cut depend on the window
 
     preset: Set of parameters to start from.
-    low_window: Window in segments up to which the law is Reno. Default: 38.0.
+    low_window: Window in segments up to which the congestion control is Reno. Default: 38.0.
     high_window: Window in segments at which an event takes `high_decrease`. Default: 83000.0.
     high_decrease: The share of the window that an event takes at `high_window` and beyond. Default: 0.1.
     p_factor: Factor of the loss rate p(w) = factor / w^exponent at which a window of w segments is held. Default: 0.078.
@@ -429,7 +429,7 @@ class Scalable(Table):
     preset: Set of parameters to start from.
     a: Segments by which an acknowledged segment opens the window (an ACK, with `per_ack`). Default: 0.01.
     b: The share of the window that a congestion event takes away. Default: 0.125.
-    low_window: lwnd in segments: below it the law is Reno; 1 switches that off. Default: 16.0.
+    low_window: lwnd in segments: below it the congestion control is Reno; 1 switches that off. Default: 16.0.
     at_least_reno: Never slower than Reno, which adds 1 / cwnd per acknowledged segment. Default: false.
     per_ack: An ACK counts as one segment, however many it acknowledges. Default: false.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
@@ -478,9 +478,10 @@ class Bic(Table):
     probe_divisor: Divisor of the distance from W_max that gives the step beyond it. Default: 1.0.
     first_growth: Least growth in a round trip while no event has set W_max, as a share of the window. Default: 0.0.
     ack_ratio: Beyond `low_window` the step is for each ACK as if it acknowledged so many segments as ACKs do in the mean (a weight
-        of 1/16 for each ACK, two segments to begin with), so that delayed ACKs do not slow the law down. Default: false.
+        of 1/16 for each ACK, two segments to begin with), so that delayed ACKs do not slow the congestion control down. Default:
+        false.
     beta: The share of the window that a congestion event leaves. Default: 0.875.
-    low_window: Window in segments up to which the law is Reno; 0 switches that off. Default: 14.0.
+    low_window: Window in segments up to which the congestion control is Reno; 0 switches that off. Default: 14.0.
     fast_convergence: An event below the last W_max lowers W_max further, so that new flows find room sooner. Default: true.
     undo_restores: An undone event gives W_max back, not the window alone. Default: true.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
@@ -540,7 +541,7 @@ class Htcp(Table):
     mode_switch: The first event after the throughput changed leaves `beta` too. Default: false.
     backoff_rtt_min: RTTmin up to which adaptive backoff leaves `beta`. Default: "0 s".
     rtt_scaling: Growth in proportion to RTTmin, so that long paths are not slower. Default: true.
-    delta_l: Delta_L: time after an event in which the law is Reno's. Default: "1 s".
+    delta_l: Delta_L: time after an event in which the congestion control is Reno's. Default: "1 s".
     f_linear: Growth of f beyond Delta_L per second. Default: 10.0.
     f_square: Growth of f beyond Delta_L per second squared. Default: 0.25.
     scale_rtt: RTTmin that is not scaled, with `rtt_scaling`. Default: "100 ms".
@@ -660,7 +661,7 @@ class Illinois(Table):
     alpha_min: Growth in segments a round trip at the largest delay. Default: 0.3.
     beta_min: The share of the window that an event takes at a small delay. Default: 0.125.
     beta_max: The share of the window that an event takes at a large delay. Default: 0.5.
-    win_thresh: Window in segments below which the law is Reno's. Default: 15.0.
+    win_thresh: Window in segments below which the congestion control is Reno's. Default: 15.0.
     theta: Round trips of small delay in a row before growth is largest again. Default: 5.
     d1: Share of the largest delay up to which growth is largest. Default: 0.01.
     d2: Share of the largest delay up to which an event takes `beta_min`. Default: 0.1.
@@ -728,7 +729,7 @@ class Compound(Table):
     k: Power of the window in the growth. Default: 0.75.
     gamma: Own segments in the queue from which dwnd falls. Default: 30.0.
     zeta: Segments by which dwnd falls for each in the queue. Default: 1.0.
-    low_window: Window in segments below which the law is Reno's. Default: 38.0.
+    low_window: Window in segments below which the congestion control is Reno's. Default: 38.0.
     beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
@@ -1299,7 +1300,7 @@ class Hystartpp(Table):
 
 @dataclass(kw_only=True, slots=True)
 class Linux(Table):
-    """As Linux: HyStart for CUBIC, classic for all other laws"""
+    """As Linux: HyStart for CUBIC, classic for all other congestion controls"""
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "linux")
 
@@ -2703,8 +2704,8 @@ class Reorder(Table):
     """Packets that a link holds back, each by itself.
 
     share: Share of the packets that are held back.
-    extra: How much later they arrive: a time, or a law that is drawn from for each. Longer than the gap between packets, or nothing
-        overtakes them.
+    extra: How much later they arrive: a time, or a distribution that is drawn from for each. Longer than the gap between packets,
+        or nothing overtakes them.
     """
 
     share: float
@@ -2779,7 +2780,7 @@ class Cdf(Table):
 class Jitter(Table):
     """Extra delay of every packet.
 
-    extra: The law of the extra delay, beside the link's own.
+    extra: The distribution of the extra delay, beside the link's own.
     order: Whether packets stay in order. Default: "keep".
     """
 
@@ -2999,9 +3000,9 @@ class Messages(Table):
         at it. Default: 1.
     load: Application bytes per second offered by each connection (with uniform destinations: by each sender), headers not counted.
     rate_per_s: Messages per second offered by each connection (with uniform destinations: by each sender).
-    gap: Time between messages: a law of times, or `{ bernoulli = 0.85 }`, in each slot one with this probability.
+    gap: Time between messages: a distribution of times, or `{ bernoulli = 0.85 }`, in each slot one with this probability.
     slot: Length of a slot; without it the wire time of a full packet on the sender's first link.
-    gaps: Law of the gaps, with `load` or `rate_per_s`. Default: "exponential".
+    gaps: Distribution of the gaps, with `load` or `rate_per_s`. Default: "exponential".
     when_full: What a message does that finds the send buffer full. Default: "block".
     destinations: Where a sender's messages go. Default: "each".
     """
@@ -3139,7 +3140,7 @@ class Transfers(Table):
         at it. Default: 1.
     arrivals_per_s: Transfers per second over all pairs together.
     load: Application bytes per second over all pairs together, headers not counted.
-    gaps: Law of the gaps between arrivals. Default: "exponential".
+    gaps: Distribution of the gaps between arrivals. Default: "exponential".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "transfers")
@@ -3370,7 +3371,7 @@ class Cbr(Table):
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     packet_size: UDP payload of a packet; the default makes an IP packet of 1500 bytes. Default: "1.472 KB".
-    gaps: Law of the gaps between packets. Default: "fixed".
+    gaps: Distribution of the gaps between packets. Default: "fixed".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "cbr")
@@ -3600,9 +3601,9 @@ class Frames(Table):
         at it. Default: 1.
     frame_size: Bytes of a frame with its Ethernet header and check sequence; the default carries 1500 bytes. Default: "1.518 KB".
     rate: Rate on the wire of each flow (with uniform destinations: of each sender), preamble and gap included.
-    gap: Time between frames: a law of times, or `{ bernoulli = 0.85 }`, in each slot one with this probability.
+    gap: Time between frames: a distribution of times, or `{ bernoulli = 0.85 }`, in each slot one with this probability.
     slot: Length of a slot; without it the wire time of a frame on the sender's first link.
-    gaps: Law of the gaps, with `rate`. Default: "fixed".
+    gaps: Distribution of the gaps, with `rate`. Default: "fixed".
     destinations: Where a sender's frames go. Default: "each".
     """
 
@@ -4179,7 +4180,8 @@ class Replay(Table):
 
 @dataclass(kw_only=True, slots=True)
 class Change(Table):
-    """What is different from some time on: a link slows down, another law takes over. What is not named stays as it is.
+    """What is different from some time on: a link slows down, another congestion control takes over. What is not named stays as
+    it is.
 
     at: When; of several entries for one time the later one wins.
     set: Paths, written as in overrides, with their new values: `{ "links.left->right.rate" = "5 Mbps" }`. A link's `rate`, `up`,

@@ -4,8 +4,8 @@ use crate::testing::{MSS, ack, loss, state};
 
 const S: f64 = MSS as f64;
 
-fn controller(law: &str) -> Controller {
-    Controller::new(&Spec::named(law).unwrap(), MSS, 10 * MSS)
+fn controller(cc: &str) -> Controller {
+    Controller::new(&Spec::named(cc).unwrap(), MSS, 10 * MSS)
 }
 
 fn undo() -> Signal {
@@ -107,10 +107,10 @@ fn poke_sets_what_can_be_and_says_so() {
     assert!(!controller("reno").poke("w_max", 1.0));
 }
 
-/// Every pair of laws: nothing jumps at the switch, and an ACK after it adds what it acknowledges at most, as in slow
-/// start. A delay-based law may lower the window, by its own rule, step by step.
+/// Every pair of congestion controls: nothing jumps at the switch, and an ACK after it adds what it acknowledges at most, as in slow
+/// start. A delay-based congestion control may lower the window, by its own rule, step by step.
 #[test]
-fn a_switch_of_laws_keeps_window_and_threshold() {
+fn a_switch_of_congestion_controls_keeps_window_and_threshold() {
     for (before, _) in crate::list() {
         for spec in Spec::all() {
             let mut c = controller(before);
@@ -120,7 +120,7 @@ fn a_switch_of_laws_keeps_window_and_threshold() {
             c.on_congestion(&loss(0.3, 30.0));
             c.poke("cwnd", 50.0 * S);
             c.poke("ssthresh", 40.0 * S);
-            c.switch_law(&spec);
+            c.switch_congestion_control(&spec);
             let pair = format!("{before} to {}", spec.name());
             assert_eq!((c.name(), c.window(), c.ssthresh()), (spec.name(), 50.0 * S, 40.0 * S), "{pair}");
             for n in 0..10 {
@@ -135,23 +135,23 @@ fn a_switch_of_laws_keeps_window_and_threshold() {
 
 /// RFC 3649 appendix B: 2 segments a round trip at 118 segments, where Reno adds 1.
 #[test]
-fn the_new_law_grows_from_the_window_it_finds() {
+fn the_new_congestion_control_grows_from_the_window_it_finds() {
     let mut c = controller("reno");
     c.poke("ssthresh", 118.0 * S);
-    for (law, growth) in [("reno", 1.0), ("highspeed", 2.0), ("reno", 1.0)] {
-        c.switch_law(&Spec::named(law).unwrap());
+    for (cc, growth) in [("reno", 1.0), ("highspeed", 2.0), ("reno", 1.0)] {
+        c.switch_congestion_control(&Spec::named(cc).unwrap());
         c.poke("cwnd", 118.0 * S);
         crate::testing::round(&mut c, 1.0, 0.1);
-        assert!((c.window() / S - 118.0 - growth).abs() < 0.03, "{law}: {}", c.window() / S);
+        assert!((c.window() / S - 118.0 - growth).abs() < 0.03, "{cc}: {}", c.window() / S);
     }
 }
 
 #[test]
-fn an_event_of_the_old_law_is_not_undone() {
+fn an_event_of_the_old_congestion_control_is_not_undone() {
     let mut c = controller("cubic");
     c.on_congestion(&loss(0.0, 10.0));
     let left = (c.window(), c.ssthresh());
-    c.switch_law(&Spec::named("htcp").unwrap());
+    c.switch_congestion_control(&Spec::named("htcp").unwrap());
     c.on_congestion(&undo());
     assert_eq!((c.window(), c.ssthresh()), left);
 }
@@ -177,12 +177,12 @@ fn what_a_loss_leaves_is_a_parameter() {
 }
 
 /// RFC 8511 section 3: an ECN-Echo leaves beta_ecn of the window and ssthresh there, two segments at least; of what is in flight under
-/// a law that cuts from there. Losses, timers and a flow without the option are not touched. A loss that follows in the same window
-/// of data takes more, but of those that leave 7/8.
+/// a congestion control that cuts from there. Losses, timers and a flow without the option are not touched. A loss that follows in
+/// the same window of data takes more, but of those that leave 7/8.
 #[test]
-fn abe_is_an_option_of_every_loss_based_law() {
-    let laws = "reno highspeed scalable griddt bic hybla htcp westwood veno illinois yeah compound";
-    for name in laws.split(' ') {
+fn abe_is_an_option_of_every_loss_based_congestion_control() {
+    let names = "reno highspeed scalable griddt bic hybla htcp westwood veno illinois yeah compound";
+    for name in names.split(' ') {
         let after = |table: serde_json::Value, segments: f64, signal: &Signal| {
             let mut c = Controller::new(&Spec::with(name, table.as_object().unwrap()).unwrap(), MSS, 10 * MSS);
             c.poke("cwnd", segments * S);

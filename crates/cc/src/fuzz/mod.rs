@@ -1,9 +1,9 @@
-//! What holds for every law, whatever happens to it; for the laws of this crate and for guests alike.
+//! What holds for every congestion control, whatever happens to it; for the congestion controls of this crate and for guests alike.
 //!
-//! A law is put through drawn stories (ACKs, losses, timeouts, pauses from nothing to hours) and through ten simulated
+//! A congestion control is put through drawn stories (ACKs, losses, timeouts, pauses from nothing to hours) and through ten simulated
 //! days without a loss. After every step: the window is from one segment to the largest, `ssthresh` two segments at
 //! least, every internal finite, a pacing rate positive; an ACK adds at most what it acknowledges, and nothing while the
-//! application is the limit; a congestion event raises nothing; what is undone at once leaves no trace; a second law that
+//! application is the limit; a congestion event raises nothing; what is undone at once leaves no trace; a second congestion control that
 //! is told the same does the same. A story that breaks a rule is shortened before it is told.
 
 mod story;
@@ -18,14 +18,14 @@ use crate::guest::Fault;
 use crate::{Controller, MAX_WINDOW_BYTES};
 use story::Random;
 
-/// Segment size of the laws that are tested, and their initial window, in bytes.
+/// Segment size of the congestion controls that are tested, and their initial window, in bytes.
 pub const MSS: u64 = 1448;
 pub const INITIAL: u64 = 10 * MSS;
 
 const SEGMENT: f64 = MSS as f64;
 const TWO_SEGMENTS: f64 = 2.0 * SEGMENT;
 
-/// What a law may do that others may not.
+/// What a congestion control may do that others may not.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// It sets its window itself: an ACK may give back at once what it lowered on purpose for a while, and `ssthresh` is
@@ -56,7 +56,7 @@ impl Default for Rules {
 /// A rule that was broken, with the shortest story found that breaks it.
 #[derive(Debug)]
 pub struct Failure {
-    pub law: String,
+    pub cc: String,
     pub rule: String,
     /// Of the story as it was drawn; none for the ten days.
     pub seed: Option<u64>,
@@ -69,7 +69,7 @@ pub struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.law, self.rule)?;
+        write!(f, "{}: {}", self.cc, self.rule)?;
         let Some(seed) = self.seed else { return write!(f, " (ten days without a loss)") };
         write!(f, "\nseed {seed}; the shortest story, from a window of {INITIAL} B, segments of {MSS} B:")?;
         let mut now = Time::ZERO;
@@ -81,7 +81,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A law under test and its twin, which is told the same.
+/// A congestion control under test and its twin, which is told the same.
 struct Pair<'a> {
     one: Controller,
     twin: Controller,
@@ -96,7 +96,7 @@ impl<'a> Pair<'a> {
         Pair { one: make(), twin: make(), rules, now: Time::ZERO, credit: 0.0 }
     }
 
-    /// A step of the law alone, and the rule that it breaks.
+    /// A step of the congestion control alone, and the rule that it breaks.
     fn step_alone(&mut self, step: &Step) -> Result<(), String> {
         self.now = self.now.saturating_add(step.pause);
         let before = (self.one.window(), self.one.ssthresh());
@@ -143,7 +143,7 @@ impl<'a> Pair<'a> {
                 let most = self.rules.slow_start_times * self.credit;
                 must(grown <= most + 1.0, format!("the window grew by {grown} B where slow start adds {most} B"))?;
                 self.credit -= grown.clamp(0.0, self.credit);
-                // A slow start that ends by itself leaves the threshold where the window was, a law that looks at delay
+                // A slow start that ends by itself leaves the threshold where the window was, a congestion control that looks at delay
                 // at the window that it sets; neither raises it.
                 let lowered = ssthresh < before.1 && ssthresh <= before.0.max(cwnd).max(TWO_SEGMENTS);
                 must(ssthresh == before.1 || lowered, format!("an ACK raised ssthresh to {ssthresh} B"))
@@ -202,7 +202,7 @@ fn judge(make: &dyn Fn() -> Controller, rules: &Rules, story: &[Step], end: (u64
     pair.undo(end)
 }
 
-/// Puts the laws that `make` makes through `cases` drawn stories.
+/// Puts the congestion controls that `make` makes through `cases` drawn stories.
 pub fn stories(make: &dyn Fn() -> Controller, rules: &Rules, seed: u64, cases: u32) -> Result<(), Box<Failure>> {
     for seed in (0..u64::from(cases)).map(|case| seed.wrapping_add(case)) {
         let mut random = Random::new(seed);
@@ -237,8 +237,8 @@ fn failure(
     }
     story.truncate(windows.len());
     let rule = found.unwrap_or_else(|| "not the same when tried again: it is not deterministic".to_owned());
-    let (law, fault) = (pair.one.name().to_owned(), pair.one.fault().cloned());
-    Box::new(Failure { law, rule, seed: Some(seed), story, windows, fault })
+    let (cc, fault) = (pair.one.name().to_owned(), pair.one.fault().cloned());
+    Box::new(Failure { cc, rule, seed: Some(seed), story, windows, fault })
 }
 
 /// Ten simulated days with `acks` ACKs of a GiB and no loss, then a loss, then a timeout: nothing overflows.
@@ -255,9 +255,9 @@ pub fn ten_days(make: &dyn Fn() -> Controller, rules: &Rules, acks: u64) -> Resu
         pair.step_alone(&Step::now(What::Rto { inflight: MSS }))
     };
     let Err(rule) = run() else { return Ok(()) };
-    let (law, fault) = (pair.one.name().to_owned(), pair.one.fault().cloned());
+    let (cc, fault) = (pair.one.name().to_owned(), pair.one.fault().cloned());
     let rule = format!("after {} s: {rule}", pair.now.seconds());
-    Err(Box::new(Failure { law, rule, seed: None, story: Vec::new(), windows: Vec::new(), fault }))
+    Err(Box::new(Failure { cc, rule, seed: None, story: Vec::new(), windows: Vec::new(), fault }))
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub enum What {
     Shrink {
         bytes: u64,
     },
-    /// What routers allow a law that asks them.
+    /// What routers allow a congestion control that asks them.
     Feedback {
         bytes: f64,
     },
@@ -56,7 +56,7 @@ pub enum What {
     Begin {
         rtt: Option<Span>,
     },
-    /// A law that probes is asked for a train, whose packets arrive with delays that rise by `rise` each; one of them may be
+    /// A congestion control that probes is asked for a train, whose packets arrive with delays that rise by `rise` each; one of them may be
     /// lost.
     Train {
         segments: u64,
@@ -171,7 +171,7 @@ impl What {
     }
 }
 
-/// The train that the law wants, and what comes of it.
+/// The train that the congestion control wants, and what comes of it.
 fn send_train(c: &mut Controller, now: Time, segments: u64, rise: Span, lost: Option<u32>) {
     let Some(train) = c.next_train(now, segments) else { return };
     for n in (0..train.packets).filter(|n| Some(*n) != lost) {

@@ -1,10 +1,11 @@
-//! The harness finds what is wrong with wrong laws. The laws here are guests, so that no registered one is touched.
+//! The harness finds what is wrong with wrong congestion controls. The congestion controls here are guests, so that no registered
+//! one is touched.
 
 use std::sync::Arc;
 
 use super::*;
 use crate::guest::{self, Factory, Guest};
-use crate::{Ack, Law, Signal, Spec, Window};
+use crate::{Ack, CongestionControl, Signal, Spec, Window};
 
 /// Reno with a defect.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +22,7 @@ enum Defect {
     GrowsAfterManyAcks(u32),
 }
 
-impl Law for Wrong {
+impl CongestionControl for Wrong {
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
         if let Defect::GrowsAfterManyAcks(left) = &mut self.0 {
             *left = left.saturating_sub(1);
@@ -73,12 +74,12 @@ fn found(defect: Defect) -> Result<(), Box<Failure>> {
 }
 
 #[test]
-fn a_right_law_passes() {
+fn a_right_controller_passes() {
     found(Defect::None).unwrap();
 }
 
 #[test]
-fn wrong_laws_do_not() {
+fn wrong_controllers_do_not() {
     for (defect, rule, steps) in [
         // Slow start ends by a loss; then one ACK is enough. The ACK, loss and undoing that end each story may be it.
         (Defect::GrowsWhileLimited, "while the application was the limit", 3),

@@ -1,12 +1,12 @@
-//! The search of a law that probes: when the next train goes and at which rate, what follows from it, and what lowers the rate.
-//! Its rules are those of [`crate::law::pcp`], whose parameters it reads.
+//! The search of a congestion control that probes: when the next train goes and at which rate, what follows from it, and what
+//! lowers the rate. Its rules are those of [`crate::algorithm::pcp`], whose parameters it reads.
 
 mod backlog;
 mod probe;
 
+use crate::algorithm::pcp::Parameters;
 use crate::draw::Draw;
 use crate::event::SSTHRESH_MIN_SEGMENTS;
-use crate::law::pcp::Parameters;
 use crate::train::{Arrival, Memory, Start, Train};
 use crate::{Ack, Nic, Signal, Window};
 use backlog::{Backlog, Rule};

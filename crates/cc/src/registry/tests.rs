@@ -1,4 +1,4 @@
-use crate::law::{Any, Law, Spec, describe, reno::Reno};
+use crate::algorithm::{Any, CongestionControl, Spec, describe, reno::Reno};
 use crate::slow_start;
 use crate::{Model, ReduceFrom, Window};
 use serde_json::json;
@@ -58,7 +58,7 @@ fn wrong_text_gives_one_clear_line() {
         (json!(7), "a congestion control is a name or a table with `kind` as a string"),
     ] {
         let given = read(text).unwrap_err();
-        // More laws or parameters may follow those that the line names.
+        // More congestion controls or parameters may follow those that the line names.
         assert!(error.strip_suffix('*').map_or(given == error, |start| given.starts_with(start)), "{given}");
     }
     let slow = |value| serde_json::from_value::<slow_start::Spec>(value).unwrap_err().to_string();
@@ -95,9 +95,9 @@ fn the_schema_offers_names_and_closed_tables() {
 /// A model may be stored boxed.
 #[test]
 fn a_boxed_model_is_a_model() {
-    let mut law = <Box<Reno> as Model>::new(&Default::default());
+    let mut cc = <Box<Reno> as Model>::new(&Default::default());
     let mut w = Window { cwnd: 10_000.0, ssthresh: 10_000.0, mss: 1000.0 };
-    law.on_ack(&mut w, &crate::testing::ack(0.0, 1000, 0.1));
+    cc.on_ack(&mut w, &crate::testing::ack(0.0, 1000, 0.1));
     assert_eq!(w.cwnd, 10_100.0);
     assert!(<Box<Reno> as Model>::check(&Default::default()).is_ok());
     assert!(size_of::<Any>() <= 256, "box large models: an idle connection carries one of these");

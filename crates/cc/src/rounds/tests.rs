@@ -85,11 +85,11 @@ fn windows_bound() {
     let mut rounds = start("cubic", 1, 400.0, Path { window_bytes: 500e3, ..path() });
     let reached = rounds.run(f64::INFINITY, 1000);
     assert!((reached.delivered_bytes * 8.0 / reached.time_s / 40e6 - 1.0).abs() < 0.05);
-    assert!(rounds.controllers().all(|law| law.window() < 520e3));
+    assert!(rounds.controllers().all(|cc| cc.window() < 520e3));
 }
 
 #[test]
-fn laws_that_pace_probe_or_read_each_delay_are_not_for_rounds() {
+fn congestion_controls_that_pace_probe_or_read_each_delay_are_not_for_rounds() {
     let suits = |kind| start(kind, 1, 10.0, path()).suits();
     assert!(!["bbr", "pcp", "copa"].into_iter().any(suits));
     assert!(["westwood", "vegas", "xcp"].into_iter().all(suits));

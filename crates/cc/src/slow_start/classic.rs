@@ -78,7 +78,7 @@ mod tests {
 
     /// The ACK that crosses ssthresh: slow start takes 1 of 3 segments, Reno grows by 2 / 10 of a segment.
     #[test]
-    fn the_rest_of_the_ack_that_crosses_ssthresh_grows_by_the_law() {
+    fn the_rest_of_the_ack_that_crosses_ssthresh_grows_in_congestion_avoidance() {
         let mut c = with_limit(None);
         c.poke("cwnd", 9.0 * S);
         c.poke("ssthresh", 10.0 * S);

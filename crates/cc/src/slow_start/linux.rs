@@ -1,9 +1,10 @@
-//! Slow start as Linux has it: HyStart is a part of CUBIC (`tcp_cubic.c`), all other laws call `tcp_slow_start`, which is the classic one.
+//! Slow start as Linux has it: HyStart is a part of CUBIC (`tcp_cubic.c`), all other congestion controls call `tcp_slow_start`,
+//! which is the classic one.
 
 use super::hystart::Hystart;
 use super::{SlowStart, classic};
+use crate::algorithm;
 use crate::declare::Internals;
-use crate::law;
 use crate::registry::Model;
 use crate::{Ack, Signal, Window};
 
@@ -35,8 +36,8 @@ impl SlowStart for Linux {
         }
     }
 
-    fn on_law(&mut self, law: &law::Spec) {
-        self.hystart = matches!(law, law::Spec::Cubic(_)).then(|| Hystart::new(&Default::default()));
+    fn on_congestion_control(&mut self, cc: &algorithm::Spec) {
+        self.hystart = matches!(cc, algorithm::Spec::Cubic(_)).then(|| Hystart::new(&Default::default()));
         if self.paced {
             self.on_pacing();
         }
@@ -61,7 +62,7 @@ mod tests {
     #[test]
     fn only_cubic_has_hystart() {
         let linux = slow_start::Spec::named("linux").unwrap();
-        let law = |name| Spec::named(name).unwrap();
+        let cc = |name| Spec::named(name).unwrap();
         for (first, then, paced, leaves) in [
             ("cubic", "cubic", false, true),
             ("reno", "reno", false, false),
@@ -69,11 +70,11 @@ mod tests {
             ("cubic", "cubic", true, false),
             ("reno", "cubic", true, false),
         ] {
-            let mut c = Controller::with_slow_start(&law(first), &linux, None, MSS, 80 * MSS);
+            let mut c = Controller::with_slow_start(&cc(first), &linux, None, MSS, 80 * MSS);
             if paced {
                 c = c.pacing(200, 120);
             }
-            c.switch_law(&law(then));
+            c.switch_congestion_control(&cc(then));
             for n in 0..60 {
                 let (now, rtt) = (Time::from_seconds(0.1 + 0.001 * f64::from(n)), Some(Span::from_ms(100)));
                 c.on_ack(&Ack { now, acked: MSS, rtt, min_rtt: rtt, inflight: 80 * MSS, ..Ack::default() });

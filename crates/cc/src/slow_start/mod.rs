@@ -1,4 +1,4 @@
-//! Slow start: growth while `cwnd < ssthresh`, an axis of its own beside the law. One file and one line each.
+//! Slow start: growth while `cwnd < ssthresh`, an axis of its own beside the congestion control. One file and one line each.
 //!
 //! What one ACK may add is limited for all of them by appropriate byte counting, which [`crate::Controller`] applies:
 //!
@@ -8,10 +8,10 @@
 //!
 //! with L = 1 after a retransmission timeout whatever L is (section 2.3), until the next other event; without a limit an
 //! ACK opens the window by all it acknowledges. A slow start that ends by itself (a delay increase, say) sets
-//! `ssthresh = cwnd`; the rest of that ACK is the law's.
+//! `ssthresh = cwnd`; the rest of that ACK is the congestion control's.
 
 use crate::registry::registry;
-use crate::{Ack, Signal, Window, law};
+use crate::{Ack, Signal, Window, algorithm};
 
 registry! {
     ($) each_slow_start "slow start"
@@ -20,7 +20,7 @@ registry! {
     limited: Limited(limited::Limited) = "Limited slow start (RFC 3742): beyond 100 segments at most 50 more a round trip",
     hystart: Hystart(Box<hystart::Hystart>) = "HyStart (Ha and Rhee 2011, Linux): ends when ACKs come in long trains or later",
     hystartpp: Hystartpp(Box<hystartpp::Hystartpp>) = "HyStart++ (RFC 9406): ends through conservative slow start when ACKs come later",
-    linux: Linux(Box<linux::Linux>) = "As Linux: HyStart for CUBIC, classic for all other laws",
+    linux: Linux(Box<linux::Linux>) = "As Linux: HyStart for CUBIC, classic for all other congestion controls",
 }
 
 impl Default for Spec {
@@ -37,8 +37,8 @@ pub trait SlowStart {
 
     fn on_congestion(&mut self, _signal: &Signal) {}
 
-    /// The law that steers from now on.
-    fn on_law(&mut self, _law: &law::Spec) {}
+    /// The congestion control that steers from now on.
+    fn on_congestion_control(&mut self, _cc: &algorithm::Spec) {}
 
     /// Segments leave spaced over the round trip, not in trains.
     fn on_pacing(&mut self) {}
@@ -54,8 +54,8 @@ impl SlowStart for Any {
         each_slow_start!(self, slow_start => slow_start.on_congestion(signal))
     }
 
-    fn on_law(&mut self, law: &law::Spec) {
-        each_slow_start!(self, slow_start => slow_start.on_law(law))
+    fn on_congestion_control(&mut self, cc: &algorithm::Spec) {
+        each_slow_start!(self, slow_start => slow_start.on_congestion_control(cc))
     }
 
     fn on_pacing(&mut self) {

@@ -34,15 +34,15 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    pub fn new(law: &str) -> Pipe {
-        Pipe::of(&Spec::named(law).unwrap())
+    pub fn new(cc: &str) -> Pipe {
+        Pipe::of(&Spec::named(cc).unwrap())
     }
 
-    pub fn of(law: &Spec) -> Pipe {
+    pub fn of(cc: &Spec) -> Pipe {
         let zero = Time::ZERO;
         let segment_time = Span::from_seconds(8.0 * S / RATE_BPS);
         Pipe {
-            c: Controller::new(law, MSS, 10 * MSS),
+            c: Controller::new(cc, MSS, 10 * MSS),
             now: zero,
             segment_time,
             free_at: zero,
@@ -58,7 +58,7 @@ impl Pipe {
         self.flight.len() as u64 * MSS
     }
 
-    /// bit/s; a law that does not pace sends at once.
+    /// bit/s; a congestion control that does not pace sends at once.
     fn pacing(&self) -> f64 {
         self.c.pacing_rate().unwrap_or(f64::INFINITY)
     }

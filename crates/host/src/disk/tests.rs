@@ -62,7 +62,7 @@ fn a_burst_fills_the_cache_at_the_computed_second() {
 
 /// Half of the full rate where the window takes as long as the latency: 1 ms at 800 Mb/s is 100 kB.
 #[test]
-fn read_ahead_law() {
+fn read_ahead_rule() {
     let with = |window: u64| {
         let words = DiskSpec { read_ahead: Some(Bytes(window)), block: Bytes(4096), ..spec(800, 400, 0) };
         words.read_rate().0

@@ -1,4 +1,4 @@
-//! Congestion management as a scenario chooses it: the law of a network's congestion and reaction points, and how it is
+//! Congestion management as a scenario chooses it: the algorithm of a network's congestion and reaction points, and how it is
 //! carried out: the frames of notifications, and the limiters in the hosts.
 
 use elephan_random::Stream;
@@ -35,7 +35,7 @@ pub struct QcnWords {
     #[schemars(with = "QcnPreset")]
     pub preset: Option<QcnPreset>,
     #[serde(flatten)]
-    pub law: Qcn,
+    pub parameters: Qcn,
     #[serde(flatten)]
     pub handling: Handling,
 }
@@ -46,7 +46,7 @@ pub struct QcnWords {
 #[schemars(rename = "Ecm", deny_unknown_fields)]
 pub struct EcmWords {
     #[serde(flatten)]
-    pub law: Ecm,
+    pub parameters: Ecm,
     #[serde(flatten)]
     pub handling: Handling,
 }
@@ -156,8 +156,8 @@ impl CongestionManagement {
     pub fn rate_min(&self) -> Option<Rate> {
         match self {
             CongestionManagement::None => None,
-            CongestionManagement::Qcn(words) => Some(words.law.rate_min),
-            CongestionManagement::Ecm(words) => Some(words.law.rate_min),
+            CongestionManagement::Qcn(words) => Some(words.parameters.rate_min),
+            CongestionManagement::Ecm(words) => Some(words.parameters.rate_min),
         }
     }
 
@@ -165,8 +165,8 @@ impl CongestionManagement {
     pub fn set_point(&self) -> Option<Bytes> {
         match self {
             CongestionManagement::None => None,
-            CongestionManagement::Qcn(words) => Some(words.law.set_point),
-            CongestionManagement::Ecm(words) => Some(words.law.set_point),
+            CongestionManagement::Qcn(words) => Some(words.parameters.set_point),
+            CongestionManagement::Ecm(words) => Some(words.parameters.set_point),
         }
     }
 
@@ -174,8 +174,8 @@ impl CongestionManagement {
     pub fn problem(&self) -> Option<Problem> {
         match self {
             CongestionManagement::None => None,
-            CongestionManagement::Qcn(words) => words.law.problem().or_else(|| words.handling.problem()),
-            CongestionManagement::Ecm(words) => words.law.problem().or_else(|| words.handling.problem()),
+            CongestionManagement::Qcn(words) => words.parameters.problem().or_else(|| words.handling.problem()),
+            CongestionManagement::Ecm(words) => words.parameters.problem().or_else(|| words.handling.problem()),
         }
     }
 
@@ -184,10 +184,12 @@ impl CongestionManagement {
         match self {
             CongestionManagement::None => None,
             CongestionManagement::Qcn(words) => {
-                let point = qcn::CongestionPoint::new(&words.law, stream);
-                Some(Point::Qcn(Box::new(FairPoint::new(&words.law, point))))
+                let point = qcn::CongestionPoint::new(&words.parameters, stream);
+                Some(Point::Qcn(Box::new(FairPoint::new(&words.parameters, point))))
             }
-            CongestionManagement::Ecm(words) => Some(Point::Ecm(Box::new(ecm::CongestionPoint::new(&words.law)))),
+            CongestionManagement::Ecm(words) => {
+                Some(Point::Ecm(Box::new(ecm::CongestionPoint::new(&words.parameters))))
+            }
         }
     }
 
@@ -195,8 +197,12 @@ impl CongestionManagement {
     pub fn reaction(&self, line: Rate, stream: Stream) -> Option<Reaction> {
         match self {
             CongestionManagement::None => None,
-            CongestionManagement::Qcn(words) => Some(Reaction::Qcn(qcn::ReactionPoint::new(&words.law, line, stream))),
-            CongestionManagement::Ecm(words) => Some(Reaction::Ecm(ecm::ReactionPoint::new(&words.law, line, stream))),
+            CongestionManagement::Qcn(words) => {
+                Some(Reaction::Qcn(qcn::ReactionPoint::new(&words.parameters, line, stream)))
+            }
+            CongestionManagement::Ecm(words) => {
+                Some(Reaction::Ecm(ecm::ReactionPoint::new(&words.parameters, line, stream)))
+            }
         }
     }
 }
@@ -229,7 +235,7 @@ impl Feedback {
     }
 }
 
-/// The congestion point of one queue, of either law.
+/// The congestion point of one queue, of either algorithm.
 #[derive(Clone, Debug)]
 pub enum Point {
     Qcn(Box<FairPoint>),
@@ -255,7 +261,7 @@ impl Point {
     }
 }
 
-/// The reaction point of one limiter, of either law.
+/// The reaction point of one limiter, of either algorithm.
 #[derive(Clone, Debug)]
 pub enum Reaction {
     Qcn(qcn::ReactionPoint),
@@ -279,7 +285,7 @@ impl Reaction {
         }
     }
 
-    /// The rate in bit/s that it returns to, under a law that has one.
+    /// The rate in bit/s that it returns to, under an algorithm that has one.
     pub fn target(&self) -> Option<f64> {
         match self {
             Reaction::Qcn(point) => Some(point.target()),
@@ -316,7 +322,7 @@ impl Reaction {
         match (self, says) {
             (Reaction::Qcn(point), Feedback::Qcn(bits)) => point.on_feedback(now, bits),
             (Reaction::Ecm(point), Feedback::Ecm(says)) => point.on_notification(now, from, says),
-            // One law holds in the whole network.
+            // One algorithm holds in the whole network.
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! Flows are hashed to 1024 queues in sets of eight: a flow keeps the queue that has its tag, else takes the first of its set
 //! from its own place on that nobody uses, and shares its place only when all eight are taken. The turns are those of
-//! `part/flows.rs`, but that a queue found empty leaves the round at once, so that what comes next is sparse again; the law in
+//! `part/flows.rs`, but that a queue found empty leaves the round at once, so that what comes next is sparse again; the control law in
 //! `part/cobalt.rs`. When more than `limit` waits, the queue with most bytes loses its first packet.
 //!
 //! ```text
@@ -23,7 +23,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::MTU_BYTES;
-use super::part::cobalt::{Cobalt, Law, Pick};
+use super::part::cobalt::{Cobalt, Pick, Tuning};
 use super::part::flows::{FlowQueues, List};
 use super::part::index::spread;
 use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
@@ -58,15 +58,15 @@ impl Default for CakeSpec {
 }
 
 impl CakeSpec {
-    fn law(&self) -> Law {
+    fn tuning(&self) -> Tuning {
         let target = Span(self.rtt.0 / 20);
         let Some(bandwidth) = self.bandwidth else {
-            return Law { target, interval: self.rtt, mtu_time: Span::ZERO };
+            return Tuning { target, interval: self.rtt, mtu_time: Span::ZERO };
         };
         let mtu_time = bandwidth.time_of(u64::from(MTU_BYTES));
         let stretched = target.max(Span(mtu_time.0.saturating_mul(3) / 2));
         let interval = Span(self.rtt.0.saturating_add(stretched.0 - target.0)).max(stretched.saturating_mul(2));
-        Law { target: stretched, interval, mtu_time }
+        Tuning { target: stretched, interval, mtu_time }
     }
 
     fn quantum_bytes(&self) -> u64 {
@@ -89,7 +89,7 @@ impl Parameters for CakeSpec {
     fn build(&self, bdp_bytes: u64) -> Cake {
         Cake {
             limit: self.limit(bdp_bytes),
-            law: self.law(),
+            tuning: self.tuning(),
             bandwidth: self.bandwidth,
             next: Time::ZERO,
             flows: FlowQueues::hashed(QUEUES, self.quantum_bytes()),
@@ -111,7 +111,7 @@ impl Parameters for CakeSpec {
 #[derive(Debug)]
 pub struct Cake {
     limit: Limit,
-    law: Law,
+    tuning: Tuning,
     bandwidth: Option<Rate>,
     /// When the shaper lets the next packet leave.
     next: Time,
@@ -128,7 +128,7 @@ impl Cake {
         let q = self.flows.queue(queue);
         let mut state = q.state;
         q.list() != List::None || {
-            state.rest(&self.law, now);
+            state.rest(&self.tuning, now);
             !state.is_at_rest(now)
         }
     }
@@ -162,8 +162,8 @@ impl Discipline for Cake {
         }
         let queue = self.queue_of(item.flow, now);
         if self.flows.queue(queue).packets() == 0 {
-            let law = self.law;
-            self.flows.state_mut(queue).rest(&law, now);
+            let tuning = self.tuning;
+            self.flows.state_mut(queue).rest(&tuning, now);
         }
         self.flows.push(queue, item);
         self.flows.join(queue, List::New, self.flows.quantum());
@@ -172,8 +172,8 @@ impl Discipline for Cake {
             && let Some(fattest) = self.flows.fattest()
             && let Some(lost) = self.flows.pop(fattest)
         {
-            let law = self.law;
-            self.flows.state_mut(fattest).overflow(&law, now);
+            let tuning = self.tuning;
+            self.flows.state_mut(fattest).overflow(&tuning, now);
             if lost.handle == item.handle {
                 verdict = Verdict::Dropped("queue_full");
             } else {
@@ -194,7 +194,7 @@ impl Discipline for Cake {
                 continue;
             };
             let last = self.flows.queue(queue).packets() == 0;
-            let pick = self.flows.state_mut(queue).pick(&self.law, now, &item, &mut self.stream);
+            let pick = self.flows.state_mut(queue).pick(&self.tuning, now, &item, &mut self.stream);
             if let Pick::IsDropped(reason) = pick
                 && !last
             {
@@ -254,12 +254,15 @@ mod tests {
     /// Linux sch_cake.c: without a rate 5 and 100 ms; at 1 Mb/s a full packet takes 12.112 ms, target 18.168, interval 100 + 13.168.
     #[test]
     fn parameters_follow_from_rate_and_rtt() {
-        let law = CakeSpec::default().law();
-        assert_eq!((law.target, law.interval, law.mtu_time), (Span::from_ms(5), Span::from_ms(100), Span::ZERO));
+        let tuning = CakeSpec::default().tuning();
+        assert_eq!(
+            (tuning.target, tuning.interval, tuning.mtu_time),
+            (Span::from_ms(5), Span::from_ms(100), Span::ZERO)
+        );
         let slow = CakeSpec { bandwidth: Some(Rate(1_000_000)), ..CakeSpec::default() };
-        let law = slow.law();
-        assert_eq!(law.mtu_time, Span::from_us(12_112));
-        assert_eq!((law.target, law.interval), (Span::from_us(18_168), Span::from_us(113_168)));
+        let tuning = slow.tuning();
+        assert_eq!(tuning.mtu_time, Span::from_us(12_112));
+        assert_eq!((tuning.target, tuning.interval), (Span::from_us(18_168), Span::from_us(113_168)));
         assert_eq!((slow.quantum_bytes(), slow.limit(0).bytes), (300, 4_194_304));
         // 20 Mb/s are 2.5 * 10^6 byte/s: 610 B; 100 Mb/s carry 5 MB in 400 ms, and 1 Gb/s more than may wait.
         let with = |mbps: u64| CakeSpec { bandwidth: Some(Rate(mbps * 1_000_000)), ..CakeSpec::default() };

@@ -1,5 +1,5 @@
 //! CoDel (Nichols and Jacobson 2012, RFC 8289; Linux sch_codel.c): a FIFO that drops at departure when packets have waited
-//! for too long. The law is in `part/codel.rs`.
+//! for too long. The control law is in `part/codel.rs`.
 //!
 //! Defaults are those of tc-codel: limit 1000 packets, target 5 ms, interval 100 ms, no ECN, no `ce_threshold`. The largest
 //! packet, of which one may wait without being late, is the largest seen but 1514 B at least; Linux takes the device's MTU.
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::MTU_BYTES;
-use super::part::codel::{Codel as State, Law};
+use super::part::codel::{Codel as State, Tuning};
 use super::part::store::Store;
 use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
 
@@ -45,7 +45,7 @@ impl Parameters for CodelSpec {
     fn build(&self, bdp_bytes: u64) -> Codel {
         Codel {
             limit: Limit::of(Some(self.limit), bdp_bytes),
-            law: Law {
+            tuning: Tuning {
                 target: self.target,
                 interval: self.interval,
                 ecn: self.ecn,
@@ -66,7 +66,7 @@ impl Parameters for CodelSpec {
 #[derive(Debug)]
 pub struct Codel {
     limit: Limit,
-    law: Law,
+    tuning: Tuning,
     state: State,
     store: Store,
     mtu_bytes: u32,
@@ -85,9 +85,9 @@ impl Discipline for Codel {
 
     #[inline]
     fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)> {
-        let Codel { law, state, store, mtu_bytes, .. } = self;
+        let Codel { tuning, state, store, mtu_bytes, .. } = self;
         let pop = || store.pop().map(|item| (item, store.bytes()));
-        state.dequeue(law, now, *mtu_bytes, pop, discarded)
+        state.dequeue(tuning, now, *mtu_bytes, pop, discarded)
     }
 
     fn bytes(&self) -> u64 {

@@ -26,7 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::MTU_BYTES;
-use super::part::pi2::{Law, Pi2 as State, Pick, REASON};
+use super::part::pi2::{Pi2 as State, Pick, REASON, Tuning};
 use super::part::store::Store;
 use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us, is_ect};
 
@@ -112,11 +112,11 @@ impl Parameters for Dualpi2Spec {
     type Queue = Dualpi2;
 
     fn build(&self, bdp_bytes: u64) -> Dualpi2 {
-        let law =
-            Law { target: self.target, alpha: self.alpha, beta: self.beta, coupling_factor: self.coupling_factor };
+        let tuning =
+            Tuning { target: self.target, alpha: self.alpha, beta: self.beta, coupling_factor: self.coupling_factor };
         Dualpi2 {
             limit: Limit::of(Some(self.limit), bdp_bytes),
-            law,
+            tuning,
             weight: self.classic_protection / 100.0,
             spec: self.clone(),
             state: State::new(self.tupdate),
@@ -139,7 +139,7 @@ impl Parameters for Dualpi2Spec {
 #[derive(Debug)]
 pub struct Dualpi2 {
     limit: Limit,
-    law: Law,
+    tuning: Tuning,
     spec: Dualpi2Spec,
     /// wc as a share.
     weight: f64,
@@ -230,9 +230,9 @@ impl Dualpi2 {
 
     #[inline]
     fn update(&mut self, now: Time) {
-        let most = if self.spec.overflow { 1.0 / self.law.coupling_factor } else { 1.0 };
+        let most = if self.spec.overflow { 1.0 / self.tuning.coupling_factor } else { 1.0 };
         let (classic, low) = (&self.classic, &self.low);
-        self.state.update(&self.law, now, most, |at| classic.head_delay(at).max(low.head_delay(at)));
+        self.state.update(&self.tuning, now, most, |at| classic.head_delay(at).max(low.head_delay(at)));
     }
 
     /// Takes the next packet: whether it is of the L queue, and what it changes of the credit if it is sent.
@@ -266,7 +266,7 @@ impl Dualpi2 {
         if self.spec.drop_enqueue || self.bytes() < 2 * u64::from(self.mtu_bytes) {
             return 0.0;
         }
-        self.state.coupled(&self.law)
+        self.state.coupled(&self.tuning)
     }
 
     fn pick(&mut self, item: &Item) -> Pick {
@@ -274,8 +274,8 @@ impl Dualpi2 {
             return Pick::Passes;
         }
         match self.is_low(item) {
-            true => self.state.scalable(&self.law, &mut self.stream, item, !self.spec.overflow),
-            false => self.state.classic(&self.law, &mut self.stream, is_ect(item.ecn)),
+            true => self.state.scalable(&self.tuning, &mut self.stream, item, !self.spec.overflow),
+            false => self.state.classic(&self.tuning, &mut self.stream, is_ect(item.ecn)),
         }
     }
 }
@@ -397,7 +397,7 @@ mod tests {
         q.enqueue(later, Item { ecn: ECT_1, bytes: 1000, at: later, ..Item::default() }, &mut Vec::new());
         q.update(Time::ZERO + Span::from_ms(16));
         let mut expected = State::new(Span::from_ms(16));
-        expected.update(&q.law, Time::ZERO + Span::from_ms(16), 1.0, |_| Span::from_ms(16));
+        expected.update(&q.tuning, Time::ZERO + Span::from_ms(16), 1.0, |_| Span::from_ms(16));
         assert_eq!(format!("{:?}", q.state), format!("{expected:?}"));
         assert!(format!("{expected:?}").contains("probability: 0.05136"), "{expected:?}");
     }

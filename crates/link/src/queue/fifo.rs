@@ -1,5 +1,5 @@
 //! FIFO with drop-tail: a packet is dropped when the waiting bytes and its own, or the waiting packets and one, exceed
-//! the limit. The frame on the wire does not count (design law 5).
+//! the limit. The frame on the wire does not count (design rule 5).
 //!
 //! [`Limit`] is shared with the fast path of the simulator, which keeps no queue but the times of the waiting packets.
 

@@ -1,7 +1,7 @@
 //! FQ-CoDel (RFC 8290; Linux sch_fq_codel.c): flows are hashed to queues, each with a CoDel, which take turns by deficit round
 //! robin; a queue that has just got its first packet goes before those that keep packets waiting.
 //!
-//! The turns are in `part/flows.rs`, the law in `part/codel.rs`; the backlog of one full packet below which CoDel lets pass is
+//! The turns are in `part/flows.rs`, the control law in `part/codel.rs`; the backlog of one full packet below which CoDel lets pass is
 //! that of all queues, as in Linux. When more than `limit` or `memory_limit` waits, the fattest queue (in bytes) loses packets
 //! from its head until half its bytes or `drop_batch` packets are gone, and its CoDel counts them.
 //!
@@ -14,7 +14,7 @@ use elephan_units::{Bytes, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::part::codel::{Codel, Law};
+use super::part::codel::{Codel, Tuning};
 use super::part::flows::FlowQueues;
 use super::part::{MTU_BYTES, some_bytes};
 use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
@@ -79,7 +79,7 @@ impl Parameters for FqCodelSpec {
             limit: Limit::of(Some(self.limit), bdp_bytes),
             memory_limit: self.memory_limit.0,
             drop_batch: self.drop_batch,
-            law: Law {
+            tuning: Tuning {
                 target: self.target,
                 interval: self.interval,
                 ecn: self.ecn,
@@ -101,7 +101,7 @@ pub struct FqCodel {
     limit: Limit,
     memory_limit: u64,
     drop_batch: u32,
-    law: Law,
+    tuning: Tuning,
     flows: FlowQueues<Codel>,
     mtu_bytes: u32,
 }
@@ -128,7 +128,7 @@ impl Discipline for FqCodel {
             let mut state = self.flows.queue(queue).state;
             let flows = &mut self.flows;
             let pop = || flows.pop(queue).map(|item| (item, flows.bytes()));
-            let sent = state.dequeue(&self.law, now, self.mtu_bytes, pop, discarded);
+            let sent = state.dequeue(&self.tuning, now, self.mtu_bytes, pop, discarded);
             *self.flows.state_mut(queue) = state;
             match sent {
                 Some((item, _)) => {

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::flows::{FlowQueues, List};
-use super::part::pie::{Law, Pie, REASON};
+use super::part::pie::{Pie, REASON, Tuning};
 use super::part::{MTU_BYTES, can_mark, some_bytes};
 use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
 
@@ -72,7 +72,7 @@ impl Parameters for FqPieSpec {
     fn build(&self, bdp_bytes: u64) -> FqPie {
         FqPie {
             limit: Limit::of(Some(self.limit), bdp_bytes),
-            law: Law {
+            tuning: Tuning {
                 target: self.target,
                 alpha: self.alpha / 16.0,
                 beta: self.beta / 16.0,
@@ -96,7 +96,7 @@ impl Parameters for FqPieSpec {
 #[derive(Debug)]
 pub struct FqPie {
     limit: Limit,
-    law: Law,
+    tuning: Tuning,
     /// A controller that has seen nothing yet.
     rest: Pie,
     flows: FlowQueues<Option<Pie>>,
@@ -111,13 +111,13 @@ impl Discipline for FqPie {
         let full = !self.limit.admits(self.flows.bytes(), self.flows.packets(), item.bytes);
         self.mtu_bytes = self.mtu_bytes.max(item.bytes);
         let pie = self.flows.state_mut(queue).get_or_insert(self.rest);
-        pie.update(&self.law, now, backlog);
+        pie.update(&self.tuning, now, backlog);
         if full {
             pie.overflow();
             return Verdict::Dropped("queue_full");
         }
-        let picked = pie.picks(&self.law, &mut self.stream, item.bytes, backlog, self.mtu_bytes);
-        let marked = picked && can_mark(pie.marks(&self.law), &item);
+        let picked = pie.picks(&self.tuning, &mut self.stream, item.bytes, backlog, self.mtu_bytes);
+        let marked = picked && can_mark(pie.marks(&self.tuning), &item);
         if picked && !marked {
             return Verdict::Dropped(REASON);
         }
@@ -137,7 +137,7 @@ impl Discipline for FqPie {
             self.flows.charge(queue, item.bytes);
             let behind = self.flows.queue(queue).bytes();
             let pie = self.flows.state_mut(queue).get_or_insert(self.rest);
-            pie.update(&self.law, now, before);
+            pie.update(&self.tuning, now, before);
             pie.departs(now, now.since(item.at), behind);
             return Some((item, false));
         }

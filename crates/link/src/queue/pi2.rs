@@ -11,7 +11,7 @@ use elephan_units::{Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::part::pi2::{Law, Pi2 as State, Pick, REASON};
+use super::part::pi2::{Pi2 as State, Pick, REASON, Tuning};
 use super::part::store::Store;
 use super::part::{MTU_BYTES, can_mark};
 use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
@@ -54,7 +54,12 @@ impl Parameters for Pi2Spec {
     fn build(&self, bdp_bytes: u64) -> Pi2 {
         Pi2 {
             limit: Limit::of(Some(self.limit), bdp_bytes),
-            law: Law { target: self.target, alpha: self.alpha, beta: self.beta, coupling_factor: COUPLING_FACTOR },
+            tuning: Tuning {
+                target: self.target,
+                alpha: self.alpha,
+                beta: self.beta,
+                coupling_factor: COUPLING_FACTOR,
+            },
             ecn: self.ecn,
             state: State::new(self.tupdate),
             store: Store::default(),
@@ -72,7 +77,7 @@ impl Parameters for Pi2Spec {
 #[derive(Debug)]
 pub struct Pi2 {
     limit: Limit,
-    law: Law,
+    tuning: Tuning,
     ecn: bool,
     state: State,
     store: Store,
@@ -83,7 +88,7 @@ pub struct Pi2 {
 impl Pi2 {
     #[inline]
     fn update(&mut self, now: Time) {
-        self.state.update(&self.law, now, 1.0, |at| self.store.head_delay(at));
+        self.state.update(&self.tuning, now, 1.0, |at| self.store.head_delay(at));
     }
 }
 
@@ -97,7 +102,7 @@ impl Discipline for Pi2 {
         self.mtu_bytes = self.mtu_bytes.max(item.bytes);
         let pick = match backlog < 2 * u64::from(self.mtu_bytes) {
             true => Pick::Passes,
-            false => self.state.classic(&self.law, &mut self.stream, can_mark(self.ecn, &item)),
+            false => self.state.classic(&self.tuning, &mut self.stream, can_mark(self.ecn, &item)),
         };
         if pick == Pick::IsDropped {
             return Verdict::Dropped(REASON);

@@ -10,7 +10,7 @@ use elephan_units::{Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::part::pie::{Law, MARK_UP_TO, Pie as State, REASON};
+use super::part::pie::{MARK_UP_TO, Pie as State, REASON, Tuning};
 use super::part::store::Store;
 use super::part::{MTU_BYTES, can_mark};
 use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
@@ -53,7 +53,7 @@ impl Parameters for PieSpec {
     fn build(&self, bdp_bytes: u64) -> Pie {
         Pie {
             limit: Limit::of(Some(self.limit), bdp_bytes),
-            law: Law {
+            tuning: Tuning {
                 target: self.target,
                 alpha: self.alpha / 16.0,
                 beta: self.beta / 16.0,
@@ -77,7 +77,7 @@ impl Parameters for PieSpec {
 #[derive(Debug)]
 pub struct Pie {
     limit: Limit,
-    law: Law,
+    tuning: Tuning,
     state: State,
     store: Store,
     mtu_bytes: u32,
@@ -87,14 +87,14 @@ pub struct Pie {
 impl Discipline for Pie {
     fn enqueue(&mut self, now: Time, item: Item, _discarded: &mut Discarded) -> Verdict {
         let backlog = self.store.bytes();
-        self.state.update(&self.law, now, backlog);
+        self.state.update(&self.tuning, now, backlog);
         if !self.limit.admits(backlog, self.store.packets(), item.bytes) {
             self.state.overflow();
             return Verdict::Dropped("queue_full");
         }
         self.mtu_bytes = self.mtu_bytes.max(item.bytes);
-        let picked = self.state.picks(&self.law, &mut self.stream, item.bytes, backlog, self.mtu_bytes);
-        let marked = picked && can_mark(self.state.marks(&self.law), &item);
+        let picked = self.state.picks(&self.tuning, &mut self.stream, item.bytes, backlog, self.mtu_bytes);
+        let marked = picked && can_mark(self.state.marks(&self.tuning), &item);
         if picked && !marked {
             return Verdict::Dropped(REASON);
         }
@@ -103,7 +103,7 @@ impl Discipline for Pie {
     }
 
     fn dequeue(&mut self, now: Time, _discarded: &mut Discarded) -> Option<(Item, bool)> {
-        self.state.update(&self.law, now, self.store.bytes());
+        self.state.update(&self.tuning, now, self.store.bytes());
         let item = self.store.pop()?;
         self.state.departs(now, now.since(item.at), self.store.bytes());
         Some((item, false))

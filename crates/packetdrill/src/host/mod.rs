@@ -1,6 +1,6 @@
 //! The host under test: a socket layer as Linux has it over sans-IO endpoints, in virtual time.
 //!
-//! The law of this layer: time moves only in [`Host::advance`]. What endpoints send in an instant is taken at once, in order, into
+//! The rule of this layer: time moves only in [`Host::advance`]. What endpoints send in an instant is taken at once, in order, into
 //! the outbox, with its time.
 
 mod calls;

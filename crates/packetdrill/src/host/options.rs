@@ -35,7 +35,7 @@ impl Host {
         let (level, option) = (number(args, 1)?, number(args, 2)?);
         let Some(value) = args.get(3) else { return missing("setsockopt without a value") };
         if (level, option) == (SOL_TCP, 13) {
-            return self.set_law(index, value);
+            return self.set_congestion_control(index, value);
         }
         if (level, option) == (SOL_SOCKET, 13) {
             return self.set_linger(index, value);
@@ -149,19 +149,21 @@ impl Host {
         Ok(Outcome::Done(0))
     }
 
-    fn set_law(&mut self, index: usize, value: &Value) -> Result<Outcome, Stop> {
+    fn set_congestion_control(&mut self, index: usize, value: &Value) -> Result<Outcome, Stop> {
         let name = match value {
             Value::Text(name) => name.clone(),
             other => return missing(format!("TCP_CONGESTION {other}")),
         };
-        let Some(law) = sysctl::law(&name) else { return missing(format!("congestion control {name}")) };
+        let Some(congestion_control) = sysctl::congestion_control(&name) else {
+            return missing(format!("congestion control {name}"));
+        };
         let now = self.now;
         let socket = &mut self.sockets[index];
         if let Some(endpoint) = &mut socket.endpoint {
-            endpoint.switch_law(now, &law);
-            endpoint.begin_switched_law(now);
+            endpoint.switch_congestion_control(now, &congestion_control);
+            endpoint.begin_switched_controller(now);
         }
-        socket.law = Some(law);
+        socket.congestion_control = Some(congestion_control);
         Ok(Outcome::Done(0))
     }
 

@@ -62,7 +62,7 @@ pub(super) struct Socket {
     pub low_water: Option<u64>,
     pub mss: Option<u64>,
     pub receive_buffer: Option<u64>,
-    pub law: Option<elephan_cc::Spec>,
+    pub congestion_control: Option<elephan_cc::Spec>,
     /// SO_LINGER with a time of 0: close resets.
     pub aborts: bool,
     pub reports_inq: bool,
@@ -96,7 +96,7 @@ impl Socket {
             low_water: None,
             mss: None,
             receive_buffer: None,
-            law: None,
+            congestion_control: None,
             aborts: false,
             reports_inq: false,
             syn_count: None,
@@ -118,7 +118,7 @@ impl Socket {
             low_water: self.low_water,
             mss: self.mss,
             receive_buffer: self.receive_buffer,
-            law: self.law.clone(),
+            congestion_control: self.congestion_control.clone(),
             aborts: self.aborts,
             reports_inq: self.reports_inq,
             syn_count: self.syn_count,
@@ -153,8 +153,8 @@ impl Socket {
             (o.syn_retries, o.syn_ack_retries) = (retries, retries);
         }
         o.user_timeout = Span::from_ms(self.user_timeout);
-        if let Some(law) = &self.law {
-            o.congestion_control = law.clone();
+        if let Some(congestion_control) = &self.congestion_control {
+            o.congestion_control = congestion_control.clone();
         }
     }
 

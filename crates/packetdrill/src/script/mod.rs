@@ -1,6 +1,6 @@
 //! The script: what packetdrill's language says, as values. [`parse::script`] reads it.
 //!
-//! The law of this layer: a line that elephan understands but cannot carry out is not an error here. It becomes
+//! The rule of this layer: a line that elephan understands but cannot carry out is not an error here. It becomes
 //! [`Action::Unsupported`] or a value that [`crate::needs`] reports, so that the verdict is "cannot run".
 
 mod call;

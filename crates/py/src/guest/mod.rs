@@ -1,7 +1,7 @@
-//! Congestion controls written in Python: found by `elephan.guest`, driven through the laws' own trait.
+//! Congestion controls written in Python: found by `elephan.guest`, driven through the controllers' own trait.
 
 mod base;
-mod law;
+mod controller;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
 
-pub use law::Raised;
-use law::{Class, Hooks, Maker};
+pub use controller::Raised;
+use controller::{Class, Hooks, Maker};
 
 use crate::errors::{ScenarioError, guard, run_error, scenario_error};
 use crate::json;
@@ -100,8 +100,8 @@ fn interned(name: String) -> &'static str {
     name
 }
 
-/// The law that a stepping class was given: a name with parameters, or the words of a guest.
-pub fn law(kind: &Bound<'_, PyAny>, params: &Map<String, Value>) -> PyResult<elephan_cc::Spec> {
+/// The controller that a stepping class was given: a name with parameters, or the words of a guest.
+pub fn congestion_control(kind: &Bound<'_, PyAny>, params: &Map<String, Value>) -> PyResult<elephan_cc::Spec> {
     if let Ok(name) = kind.extract::<String>() {
         return elephan_cc::Spec::with(&name, params).map_err(scenario_error);
     }
@@ -129,7 +129,7 @@ pub fn raise(controller: &Controller) -> PyResult<()> {
     }
 }
 
-/// Puts a guest through what built-in laws are put through: `cases` drawn stories from `seed` on, each with one of the slow
+/// Puts a guest through what built-in controllers are put through: `cases` drawn stories from `seed` on, each with one of the slow
 /// starts in turn, then, with `acks`, ten simulated days of so many ACKs. None, or the failure as text with what the guest
 /// raised, if anything.
 #[pyfunction]

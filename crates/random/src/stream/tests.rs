@@ -97,7 +97,7 @@ fn kolmogorov(n: usize, purpose: &str, mut draw: impl FnMut(&mut Stream) -> f64,
 
 /// Critical value of the Kolmogorov distribution at 1 % is 1.628.
 #[test]
-fn laws_against_their_closed_forms() {
+fn distributions_against_their_closed_forms() {
     const N: usize = 20_000;
     let normal_cdf = |z: f64| 0.5 * libm::erfc(-z / std::f64::consts::SQRT_2);
     let statistics = [

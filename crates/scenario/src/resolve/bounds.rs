@@ -1,5 +1,5 @@
-//! Parameters beyond what the network has, with which a law would never act: least rates above every line, a set point that no queue
-//! can hold.
+//! Parameters beyond what the network has, with which a congestion control would never act: least rates above every line, a set
+//! point that no queue can hold.
 
 use elephan_units::{Bytes, Rate, Size, parse_rate};
 
@@ -28,8 +28,8 @@ impl Resolver<'_> {
             found.push((at.key("set_point"), message));
         }
         for (entry, traffic) in self.traffic.iter().enumerate() {
-            let law = serde_json::to_value(&traffic.congestion_control).unwrap_or_default();
-            let least = law.get("rate_min").and_then(|rate| parse_rate(rate.as_str()?).ok());
+            let congestion_control = serde_json::to_value(&traffic.congestion_control).unwrap_or_default();
+            let least = congestion_control.get("rate_min").and_then(|rate| parse_rate(rate.as_str()?).ok());
             if let (Some(_), Some(least)) = (&traffic.roce, least) {
                 let sends = |link: &Link| traffic.flows.iter().any(|flow| flow.from == link.from);
                 let at = at!["traffic", entry, "congestion_control", "rate_min"];

@@ -18,7 +18,7 @@ use super::groups::Groups;
 use super::routes::Crossing;
 use super::steps::Ground;
 use crate::error::Problem;
-use crate::plan::{Change, LawChange, Link, LinkChange, Node as PlanNode, NodeKind};
+use crate::plan::{Change, CongestionControlChange, Link, LinkChange, Node as PlanNode, NodeKind};
 use crate::read::typed;
 use crate::tree::{Node, Origin, Path, Step, at};
 use crate::walk::walk;
@@ -124,7 +124,7 @@ pub(super) struct State<'a> {
     pub own_port: BTreeMap<u32, String>,
     pub crossings: Vec<Crossing>,
     pub limits: Vec<[Limit; 2]>,
-    laws: Vec<elephan_cc::Spec>,
+    congestion_controls: Vec<elephan_cc::Spec>,
     pub ground: Ground,
 }
 
@@ -148,7 +148,7 @@ impl<'a> State<'a> {
             own_port: outcome.own_port.clone(),
             crossings: outcome.crossings.clone(),
             limits: outcome.plan.links.iter().map(|l| limits(&l.queue, l.bdp_bytes)).collect(),
-            laws: outcome.plan.traffic.iter().map(|t| t.congestion_control.clone()).collect(),
+            congestion_controls: outcome.plan.traffic.iter().map(|t| t.congestion_control.clone()).collect(),
             ground: Ground::of(&tree, &outcome.words, &outcome.entries, roce),
             scenario: outcome.words.clone(),
             tree,
@@ -253,14 +253,19 @@ impl<'a> State<'a> {
             let link = &next.plan.links[change.link as usize];
             self.limits[change.link as usize] = limits(&link.queue, link.bdp_bytes);
         }
-        let mut laws = Vec::new();
-        for (traffic, (law, new)) in self.laws.iter_mut().zip(&next.plan.traffic).enumerate() {
-            if *law != new.congestion_control {
-                law.clone_from(&new.congestion_control);
-                laws.push(LawChange { traffic: traffic as u32, law: law.clone() });
+        let mut congestion_controls = Vec::new();
+        for (traffic, (congestion_control, new)) in
+            self.congestion_controls.iter_mut().zip(&next.plan.traffic).enumerate()
+        {
+            if *congestion_control != new.congestion_control {
+                congestion_control.clone_from(&new.congestion_control);
+                congestion_controls.push(CongestionControlChange {
+                    traffic: traffic as u32,
+                    congestion_control: congestion_control.clone(),
+                });
             }
         }
-        Ok(Change { at, links, laws })
+        Ok(Change { at, links, congestion_controls })
     }
 
     /// What is different at a direction of a link, or where and why it cannot be.

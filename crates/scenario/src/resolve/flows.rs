@@ -274,7 +274,7 @@ impl Resolver<'_> {
         let of = |r: &Self, host: u32| {
             let options = r.stacks.of_group(r.groups.of_node(host).index);
             let Some(own) = own else { return (options.congestion_control.clone(), options.stack) };
-            (r.law_in(options.stack, &place).unwrap_or_else(|| own.clone()), options.stack)
+            (r.congestion_control_in(options.stack, &place).unwrap_or_else(|| own.clone()), options.stack)
         };
         let (first, stack) = of(self, from[0]);
         let mut groups = BTreeSet::new();
@@ -298,23 +298,27 @@ impl Resolver<'_> {
     }
 }
 
-/// Why a law cannot steer a transport, and which can.
-pub(super) fn unsuitable(law: &Spec, transport: Transport) -> String {
-    let name = law.name();
+/// Why a congestion control cannot steer a transport, and which can.
+pub(super) fn unsuitable(congestion_control: &Spec, transport: Transport) -> String {
+    let name = congestion_control.name();
     match transport {
         Transport::Tcp => format!("{name} is for RoCE: say transport = \"roce\""),
         Transport::Roce => {
             let all = Spec::all();
-            let known: Vec<&str> = all.iter().filter(|law| law.suits(transport)).map(Spec::name).collect();
+            let known: Vec<&str> =
+                all.iter().filter(|congestion_control| congestion_control.suits(transport)).map(Spec::name).collect();
             format!("{name} is not for RoCE; known: {}", known.join(", "))
         }
     }
 }
 
-/// Least time between notifications that `law` needs: one that spaces its cuts itself (`decrease_interval`) expects to hear of marks at
-/// least as often, the others go by the receiver's.
-fn cnp_interval(law: &Spec) -> Span {
-    let own = law.table().remove("decrease_interval").and_then(|value| serde_json::from_value::<Span>(value).ok());
+/// Least time between notifications that `congestion_control` needs: one that spaces its cuts itself (`decrease_interval`) expects
+/// to hear of marks at least as often, the others go by the receiver's.
+fn cnp_interval(congestion_control: &Spec) -> Span {
+    let own = congestion_control
+        .table()
+        .remove("decrease_interval")
+        .and_then(|value| serde_json::from_value::<Span>(value).ok());
     own.filter(|&own| own != Span::ZERO).map_or(CNP_INTERVAL, |own| own.min(CNP_INTERVAL))
 }
 

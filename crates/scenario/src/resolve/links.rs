@@ -207,8 +207,8 @@ impl Resolver<'_> {
                 Some(Loss::Bernoulli(p)) if !(0.0..=1.0).contains(p) => {
                     self.report(at.key("bernoulli"), format!("{p}: a probability is from 0 to 1"));
                 }
-                Some(Loss::GilbertElliott(law)) => {
-                    let wrong = law.probabilities().into_iter().find(|(_, p)| !(0.0..=1.0).contains(p));
+                Some(Loss::GilbertElliott(model)) => {
+                    let wrong = model.probabilities().into_iter().find(|(_, p)| !(0.0..=1.0).contains(p));
                     if let Some((name, p)) = wrong {
                         let message = format!("{p}: a probability is from 0 to 1");
                         self.report(at.key("gilbert_elliott").key(name), message);
@@ -223,15 +223,17 @@ impl Resolver<'_> {
     }
 
     fn check_impairments(&mut self, at: &Path, reorder: Option<&Reorder>, jitter: Option<&Jitter>) {
-        let laws = [("reorder", reorder.map(|r| &r.extra)), ("jitter", jitter.map(|j| &j.extra))];
-        for (key, law) in laws.into_iter().filter_map(|(key, law)| Some((key, law?))) {
+        let distributions = [("reorder", reorder.map(|r| &r.extra)), ("jitter", jitter.map(|j| &j.extra))];
+        for (key, distribution) in
+            distributions.into_iter().filter_map(|(key, distribution)| Some((key, distribution?)))
+        {
             let at = at.key(key);
-            if let Err(invalid) = law.validate("extra") {
+            if let Err(invalid) = distribution.validate("extra") {
                 let at = invalid.key.split('.').fold(at, |path, key| path.key(key));
                 self.report(at, invalid.message);
-            } else if let ("jitter", Distribution::Fixed(extra)) = (key, law) {
+            } else if let ("jitter", Distribution::Fixed(extra)) = (key, distribution) {
                 let message = format!(
-                    "{extra} for every packet is no jitter; write a law like {{ uniform = [\"0 s\", \"{extra}\"] }}"
+                    "{extra} for every packet is no jitter; write a distribution like {{ uniform = [\"0 s\", \"{extra}\"] }}"
                 );
                 self.report(at.key("extra"), message);
             }

@@ -200,7 +200,7 @@ struct Crossed {
     impatient: Vec<(usize, String)>,
 }
 
-/// Largest IP packet of a flow of a traffic entry; of RoCE with the telemetry that a law may ask for.
+/// Largest IP packet of a flow of a traffic entry; of RoCE with the telemetry that a congestion control may ask for.
 pub(crate) fn ip_bytes(traffic: &Traffic, sender: &Options, receiver: &Options) -> u64 {
     if let Some(roce) = &traffic.roce {
         return roce.mtu.0 + u64::from(wire::HEADERS_BYTES + wire::TELEMETRY_BYTES);

@@ -55,8 +55,9 @@ impl Resolver<'_> {
             let own = at!["hosts", name, "tcp"];
             // The whole is checked once, so that options given in two places may depend on each other.
             let mut merged = merge(&default, &host.tcp);
-            let law = self.option_place(&[own.clone(), at!["tcp"]], "congestion_control");
-            merged.congestion_control = self.law_in(stack, &law).or(merged.congestion_control);
+            let congestion_control = self.option_place(&[own.clone(), at!["tcp"]], "congestion_control");
+            merged.congestion_control =
+                self.congestion_control_in(stack, &congestion_control).or(merged.congestion_control);
             if let Err(error) = options.apply(&merged) {
                 let place = self.option_place(&[own, at!["tcp"]], error.option);
                 self.report(place, format!("{} (stack {stack})", error.reason));
@@ -71,8 +72,8 @@ impl Resolver<'_> {
     }
 
     /// The congestion control written at `place`, if the stack has its own form of it.
-    pub(super) fn law_in(&self, stack: &str, place: &Path) -> Option<Spec> {
-        elephan_tcp::law_in(stack, &self.tree.at(place)?.to_json())
+    pub(super) fn congestion_control_in(&self, stack: &str, place: &Path) -> Option<Spec> {
+        elephan_tcp::congestion_control_in(stack, &self.tree.at(place)?.to_json())
     }
 
     /// Where an option is written, of several tables.

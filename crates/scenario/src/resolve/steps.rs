@@ -149,7 +149,7 @@ impl State<'_> {
             }
             self.ground.stale |= change.delay.is_some();
         }
-        Some(Change { at, links, laws: Vec::new() })
+        Some(Change { at, links, congestion_controls: Vec::new() })
     }
 
     /// Works out the links of these entries; answers whether there is nothing wrong with them.

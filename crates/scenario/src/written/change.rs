@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// What is different from some time on: a link slows down, another law takes over. What is not named stays as it is.
+/// What is different from some time on: a link slows down, another congestion control takes over. What is not named stays as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Change")]

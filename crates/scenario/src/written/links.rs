@@ -135,7 +135,7 @@ pub struct Reorder {
     /// Share of the packets that are held back.
     #[schemars(range(min = 0, max = 1))]
     pub share: f64,
-    /// How much later they arrive: a time, or a law that is drawn from for each. Longer than the gap between packets, or
+    /// How much later they arrive: a time, or a distribution that is drawn from for each. Longer than the gap between packets, or
     /// nothing overtakes them.
     pub extra: Distribution<Span>,
 }
@@ -144,7 +144,7 @@ pub struct Reorder {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Jitter {
-    /// The law of the extra delay, beside the link's own.
+    /// The distribution of the extra delay, beside the link's own.
     pub extra: Distribution<Span>,
     /// Whether packets stay in order.
     #[serde(default)]

@@ -136,16 +136,17 @@ impl World<'_> {
         let Some(flow) = &self.flows[id as usize] else { return };
         let (number, key) = (flow.number, flow.key);
         let FlowPlan { from, to, sender, receiver } = flow.plan;
-        let law = self.laws[flow.traffic as usize];
+        let congestion_control = self.congestion_controls[flow.traffic as usize];
         let path = (flow.traffic, flow.plan, flow.instance);
         let socket = |world: &World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
             let options = &world.plan.options[options as usize];
-            let mut controller = if is_sender { options.controller_of(law) } else { options.controller() };
-            controller.set_seed(world.law_seed(path, key ^ u32::from(is_sender)));
+            let mut controller =
+                if is_sender { options.controller_of(congestion_control) } else { options.controller() };
+            controller.set_seed(world.controller_seed(path, key ^ u32::from(is_sender)));
             let route = world.net.routes.of_flow(from, to, key ^ u32::from(is_sender)).unwrap_or(0);
             let first_link = world.net.routes.first_link(route);
             if controller.reads_nic() {
-                controller.on_nic(&world.law_nic((from, to), options, first_link));
+                controller.on_nic(&world.controller_nic((from, to), options, first_link));
             }
             if controller.probes()
                 && let Some(memory) = world.memories.get(&(from, to))
@@ -195,8 +196,9 @@ impl World<'_> {
         }
     }
 
-    /// The ends of a connection put congestion headers on their packets if one of their laws asks routers, and stamps if one
-    /// looks at when each packet arrives. What goes to an end acknowledges each segment at once where the law of the other asks for it.
+    /// The ends of a connection put congestion headers on their packets if one of their controllers asks routers, and stamps if one
+    /// looks at when each packet arrives. What goes to an end acknowledges each segment at once where the controller of the other
+    /// asks for it.
     pub fn settle_headers(&mut self, ends: [u32; 2]) {
         let asks = ends.map(|end| self.sockets[end as usize].endpoint.controller().asks_routers());
         let probes = ends.map(|end| self.sockets[end as usize].endpoint.controller().probes());
@@ -212,20 +214,20 @@ impl World<'_> {
         }
     }
 
-    /// What a law draws from: by the flow's name and its connection's key.
-    pub fn law_seed(&self, (traffic, plan, instance): (u32, FlowPlan, u32), key: u32) -> u64 {
+    /// What a controller draws from: by the flow's name and its connection's key.
+    pub fn controller_seed(&self, (traffic, plan, instance): (u32, FlowPlan, u32), key: u32) -> u64 {
         let path = self.flow_path(traffic, plan, instance);
         self.stream(&path, "law").next_u64().wrapping_add(u64::from(key))
     }
 
-    /// What stands between a law and its path: the first link, and the round trip of a full segment in an empty network.
-    pub fn law_nic(&self, ends: (u32, u32), options: &Options, link: u32) -> Nic {
+    /// What stands between a controller and its path: the first link, and the round trip of a full segment in an empty network.
+    pub fn controller_nic(&self, ends: (u32, u32), options: &Options, link: u32) -> Nic {
         let full = options.mss.0 as u32 + TCP_IP_HEADERS;
         let base_rtt = self.base_rtt(ends, full, TCP_IP_HEADERS).unwrap_or(Span::ZERO);
         Nic { rate_bps: self.plan.links[link as usize].rate.bps() as f64, base_rtt }
     }
 
-    /// What the laws of a connection that is over leave for the next between the same hosts.
+    /// What the controllers of a connection that is over leave for the next between the same hosts.
     fn keep_memories(&mut self, plan: FlowPlan, sender: u32, receiver: u32) {
         for (socket, hosts) in [(sender, (plan.from, plan.to)), (receiver, (plan.to, plan.from))] {
             if let Some(memory) = self.sockets[socket as usize].endpoint.controller().remember() {

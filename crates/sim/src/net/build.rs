@@ -227,7 +227,7 @@ pub fn loss(seed: u64, name: &str, (loss, packets): (&Loss, Concerned), purpose:
         Loss::None => return None,
         Loss::Periodic(every) => LossProcess::Periodic { every: *every, count: 0 },
         Loss::Bernoulli(probability) => LossProcess::Bernoulli { probability: *probability, stream: stream() },
-        Loss::GilbertElliott(law) => LossProcess::GilbertElliott { law: *law, bad: false, stream: stream() },
+        Loss::GilbertElliott(model) => LossProcess::GilbertElliott { model: *model, bad: false, stream: stream() },
         Loss::Listed(ordinals) => {
             let mut left = ordinals.clone();
             left.sort_unstable_by(|a, b| b.cmp(a));

@@ -130,7 +130,7 @@ pub enum LossProcess {
         stream: Stream,
     },
     GilbertElliott {
-        law: GilbertElliott,
+        model: GilbertElliott,
         bad: bool,
         stream: Stream,
     },
@@ -158,10 +158,10 @@ impl Losses {
                 struck
             }
             LossProcess::Bernoulli { probability, stream } => stream.uniform() < *probability,
-            LossProcess::GilbertElliott { law, bad, stream } => {
-                let turn = if *bad { law.to_good } else { law.to_bad };
+            LossProcess::GilbertElliott { model, bad, stream } => {
+                let turn = if *bad { model.to_good } else { model.to_bad };
                 *bad ^= stream.uniform() < turn;
-                stream.uniform() < if *bad { law.loss_bad } else { law.loss_good }
+                stream.uniform() < if *bad { model.loss_bad } else { model.loss_good }
             }
             LossProcess::Listed { left, count } => {
                 *count += u64::from(counts);
@@ -380,8 +380,8 @@ mod tests {
     /// error of the share is sqrt(0.1 * 0.9 / n * (1 + 0.9) / (1 - 0.9)), 0.0013 for a million packets.
     #[test]
     fn losses_come_in_bursts() {
-        let law = GilbertElliott { to_bad: 0.01, to_good: 0.09, loss_bad: 1.0, loss_good: 0.0 };
-        let process = LossProcess::GilbertElliott { law, bad: false, stream: Stream::new(1, "link", "loss") };
+        let model = GilbertElliott { to_bad: 0.01, to_good: 0.09, loss_bad: 1.0, loss_good: 0.0 };
+        let process = LossProcess::GilbertElliott { model, bad: false, stream: Stream::new(1, "link", "loss") };
         let mut losses = Losses { data_only: true, process };
         let (mut lost, mut bursts, mut before) = (0u32, 0u32, false);
         for _ in 0..1_000_000 {

@@ -77,7 +77,7 @@ pub enum Kind {
     /// A link changes.
     Change,
     /// A flow changes its congestion control.
-    Law,
+    CongestionControl,
     /// A packet arrives a second time.
     Duplicate,
     /// A packet arrives after one that was sent later.
@@ -109,7 +109,7 @@ impl Kind {
         Kind::FastRetransmit,
         Kind::Timeout,
         Kind::Change,
-        Kind::Law,
+        Kind::CongestionControl,
         Kind::Duplicate,
         Kind::Reorder,
         Kind::Notification,
@@ -130,7 +130,7 @@ impl Kind {
             Kind::Resume => "resume",
             Kind::FastRetransmit => "fast_retransmit",
             Kind::Timeout => "rto",
-            Kind::Change | Kind::Law => "change",
+            Kind::Change | Kind::CongestionControl => "change",
             Kind::Duplicate => "duplicate",
             Kind::Reorder => "reorder",
             Kind::Notification => "cnm",

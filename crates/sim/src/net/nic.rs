@@ -6,7 +6,7 @@
 //! take turns. The port of a switch writes telemetry into
 //! packets that ask for it, as they leave (HPCC, SIGCOMM 2019).
 
-use elephan_cc::law::{Any, Law};
+use elephan_cc::algorithm::{Any, CongestionControl};
 use elephan_cc::rdma::Hop;
 use elephan_cc::{Question, Spec};
 use elephan_engine::{Class, Event};
@@ -31,16 +31,22 @@ pub struct Needs {
 
 impl Needs {
     pub fn of(plan: &Plan) -> Needs {
-        let later = plan.changes.iter().flat_map(|c| &c.laws).map(|l| (l.traffic as usize, &l.law));
-        let laws = plan.traffic.iter().enumerate().map(|(i, t)| (i, &t.congestion_control)).chain(later);
-        let mut of_roce = laws.filter(|(i, _)| plan.traffic[*i].roce.is_some()).map(|(_, law)| law);
+        let later = plan
+            .changes
+            .iter()
+            .flat_map(|c| &c.congestion_controls)
+            .map(|l| (l.traffic as usize, &l.congestion_control));
+        let congestion_controls = plan.traffic.iter().enumerate().map(|(i, t)| (i, &t.congestion_control)).chain(later);
+        let mut of_roce = congestion_controls
+            .filter(|(i, _)| plan.traffic[*i].roce.is_some())
+            .map(|(_, congestion_control)| congestion_control);
         let is_used = plan.traffic.iter().any(|t| t.roce.is_some());
         Needs { is_used, telemetry: of_roce.any(asks_telemetry) }
     }
 }
 
-pub fn asks_telemetry(law: &Spec) -> bool {
-    Any::new(law).asks_routers() == Some(Question::Telemetry)
+pub fn asks_telemetry(congestion_control: &Spec) -> bool {
+    Any::new(congestion_control).asks_routers() == Some(Question::Telemetry)
 }
 
 /// What the interface of a host has handed over to one queue and waits there still.

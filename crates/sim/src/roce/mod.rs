@@ -104,9 +104,9 @@ impl Roce {
 }
 
 impl World<'_> {
-    /// Headers of data (IP) of a traffic entry, with telemetry if its law asks for it.
+    /// Headers of data (IP) of a traffic entry, with telemetry if its controller asks for it.
     pub fn roce_headers(&self, traffic: u32) -> u32 {
-        let telemetry = net::asks_telemetry(self.laws[traffic as usize]);
+        let telemetry = net::asks_telemetry(self.congestion_controls[traffic as usize]);
         wire::HEADERS_BYTES + if telemetry { wire::TELEMETRY_BYTES } else { 0 }
     }
 
@@ -116,7 +116,7 @@ impl World<'_> {
         let (number, key, plan) = (flow.number, flow.key, flow.plan);
         let entry = &self.plan.traffic[flow.traffic as usize];
         let Some(options) = &entry.roce else { return };
-        let law: &Spec = self.laws[flow.traffic as usize];
+        let congestion_control: &Spec = self.congestion_controls[flow.traffic as usize];
         let headers = self.roce_headers(flow.traffic);
         let there = self.net.routes.of_flow(plan.from, plan.to, key).unwrap_or(0);
         let back = self.net.routes.of_flow(plan.to, plan.from, key ^ 1).unwrap_or(0);
@@ -131,7 +131,7 @@ impl World<'_> {
             least_bytes: cost.wire_bytes(0),
         };
         let pair = Pair {
-            sender: Sender::new(options.clone(), law, path),
+            sender: Sender::new(options.clone(), congestion_control, path),
             receiver: Receiver::new(options.clone()),
             alarm: Alarm::default(),
             key,
@@ -140,7 +140,7 @@ impl World<'_> {
             there,
             back,
             queued: false,
-            telemetry: net::asks_telemetry(law),
+            telemetry: net::asks_telemetry(congestion_control),
             ecn: options.ecn,
             priority: entry.priority,
             link,
@@ -366,8 +366,8 @@ impl World<'_> {
         }
     }
 
-    /// The live flows of a traffic entry go on under another law; answers whether there is one.
-    pub fn roce_switch_law(&mut self, now: Time, traffic: u32, law: &Spec) -> bool {
+    /// The live flows of a traffic entry go on under another controller; answers whether there is one.
+    pub fn roce_switch_congestion_control(&mut self, now: Time, traffic: u32, congestion_control: &Spec) -> bool {
         let mut any = false;
         for id in 0..self.flows.len() {
             let Some(flow) = self.flows[id].as_ref().filter(|f| f.traffic == traffic && f.roce != NONE) else {
@@ -375,10 +375,10 @@ impl World<'_> {
             };
             let (place, number) = (flow.roce, flow.number);
             let pair = &mut self.roce.pairs[place as usize];
-            pair.sender.switch_law(law);
-            pair.telemetry = net::asks_telemetry(law);
+            pair.sender.switch_congestion_control(congestion_control);
+            pair.telemetry = net::asks_telemetry(congestion_control);
             let link = pair.link;
-            self.note_law(now, law, link, number);
+            self.note_congestion_control(now, congestion_control, link, number);
             self.roce_go_on(now, place);
             any = true;
         }

@@ -40,7 +40,7 @@ impl World<'_> {
         row.ecn = pair.ecn;
     }
 
-    /// A sample of a flow over RoCE. A law that holds no window is given the one that its rate fills in a base round trip.
+    /// A sample of a flow over RoCE. A controller that holds no window is given the one that its rate fills in a base round trip.
     pub fn roce_sample(&self, now: Time, flow: &Flow) -> Option<FlowSampleRow> {
         let pair = self.roce.of(flow)?;
         let sender = &pair.sender;

@@ -252,7 +252,7 @@ impl Endpoint {
         let timestamps = if self.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
         let mss = u32::from(self.rx.peer_mss).clamp(MSS_MIN as u32, self.options.mss.0 as u32) - timestamps;
         self.tx.establish(&self.options, mss, una, syn_losses);
-        self.begin_law(now, false);
+        self.begin_controller(now, false);
         self.rx.establish(mss, self.tx.sack, &self.options);
         // The SYN-ACK of an early connection is still to be written.
         if self.tx.window_shift == u8::MAX && !self.sends_early() {

@@ -1,6 +1,6 @@
 //! The endpoint: one end of a connection, sans-IO.
 //!
-//! The law of this layer: calls change state and note what is to be done in `work`; [`Endpoint::poll_transmit`] does it,
+//! The rule of this layer: calls change state and note what is to be done in `work`; [`Endpoint::poll_transmit`] does it,
 //! one segment a call, and returns at once when there is nothing. Sequence numbers are 64-bit offsets inside (the SYN
 //! is 0) and 32-bit on the wire.
 
@@ -393,16 +393,17 @@ impl Endpoint {
         &self.tx.cc
     }
 
-    /// Another law of congestion control steers from now on, from the window and the threshold that it finds.
-    pub fn switch_law(&mut self, now: Time, law: &elephan_cc::Spec) {
-        self.tx.switch_law(now, law);
+    /// Another congestion control steers from now on, from the window and the threshold that it finds.
+    pub fn switch_congestion_control(&mut self, now: Time, congestion_control: &elephan_cc::Spec) {
+        self.tx.switch_congestion_control(now, congestion_control);
         self.reconsider();
     }
 
-    /// The law that steers from now on learns of the connection, if it is there; after [`Endpoint::on_nic`] of a law that probes.
-    pub fn begin_switched_law(&mut self, now: Time) {
+    /// The controller that steers from now on learns of the connection, if it is there; after [`Endpoint::on_nic`] of a controller
+    /// that probes.
+    pub fn begin_switched_controller(&mut self, now: Time) {
         if self.is_established() {
-            self.begin_law(now, true);
+            self.begin_controller(now, true);
         }
     }
 
@@ -451,8 +452,8 @@ mod tests {
     /// Both ends of a connection of stack `rfc`, established in no time; `cc` steers the first.
     fn connected(cc: &str) -> (Endpoint, Endpoint) {
         let o = Arc::new(stack("rfc").unwrap());
-        let law = elephan_cc::Spec::named(cc).unwrap();
-        let mut a = Endpoint::new(&o, Controller::new(&law, o.mss.0, o.mss.0), 1);
+        let congestion_control = elephan_cc::Spec::named(cc).unwrap();
+        let mut a = Endpoint::new(&o, Controller::new(&congestion_control, o.mss.0, o.mss.0), 1);
         let mut b = Endpoint::new(&o, o.controller(), 2);
         let (mut seg, mut sack) = (Segment::default(), Default::default());
         b.listen();

@@ -336,7 +336,7 @@ impl Endpoint {
     fn after_idle(&mut self, now: Time) {
         self.note_busy(now, true);
         let idle = now.since(self.tx.last_sent);
-        // What a law knows that steers without slow start, as BBR does, does not grow stale with its window (Linux `cong_control`).
+        // What a controller knows that steers without slow start, as BBR does, does not grow stale with its window (Linux `cong_control`).
         if self.options.idle_restart && idle > self.tx.rtt.rto() && !self.tx.cc.steers_recovery() {
             let window = u64::from(self.options.initial_window) * u64::from(self.tx.mss);
             self.tx.restart(now, idle, window, self.options.idle_threshold, &mut self.stats);

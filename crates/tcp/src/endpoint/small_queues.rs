@@ -6,11 +6,11 @@
 //! ```
 //!
 //! Linux `tcp_small_queue_check` (6.7; `tcp_limit_output_bytes` is the bound, `sk_pacing_shift` 10, the rate that of `burst.rs` or of the
-//! law that paces). It comes after the windows, pacing and Nagle: what these stop is theirs. A stop here is the sender's, so
+//! controller that paces). It comes after the windows, pacing and Nagle: what these stop is theirs. A stop here is the sender's, so
 //! that the window does not grow for it (`tcp_write_xmit`: not `is_cwnd_limited`). ACKs, SYNs and probes of a closed window are never held.
 //!
 //! Left out: the segment that a timeout or a tail loss probe sends again goes unchecked in Linux; `NextSeg` rules 3 and 4 (no Linux)
-//! go unchecked here; laws that probe by trains keep to their own times.
+//! go unchecked here; controllers that probe by trains keep to their own times.
 
 use super::{Endpoint, State, work};
 use crate::segment::{OPTION_TIMESTAMPS, Segment};

@@ -1,4 +1,4 @@
-//! Sending under a law that probes: the packets of a train at their own times, everything else spaced at the base rate.
+//! Sending under a controller that probes: the packets of a train at their own times, everything else spaced at the base rate.
 //!
 //! A train takes new data and heeds the peer's window alone; none begins while lost data waits to be sent again. What is
 //! left to say without data (a FIN) is not spaced.
@@ -16,18 +16,18 @@ impl Endpoint {
         self.rx.acknowledge_each();
     }
 
-    /// What the last data segment that was written says of its departure; none unless the law probes.
+    /// What the last data segment that was written says of its departure; none unless the controller probes.
     #[inline]
     pub fn departure(&self) -> Option<Departure> {
         self.tx.trains.as_ref().map(|trains| trains.departure)
     }
 
-    /// What the law draws by chance, it draws from here.
-    pub fn set_law_seed(&mut self, seed: u64) {
+    /// What the controller draws by chance, it draws from here.
+    pub fn set_controller_seed(&mut self, seed: u64) {
         self.tx.cc.set_seed(seed);
     }
 
-    /// The interface of the host, for a law that probes.
+    /// The interface of the host, for a controller that probes.
     pub fn on_nic(&mut self, nic: &Nic) {
         self.tx.cc.on_nic(nic);
         self.tx.refresh();
@@ -40,15 +40,15 @@ impl Endpoint {
         self.reconsider();
     }
 
-    /// The law learns that the connection is there.
-    pub(super) fn begin_law(&mut self, now: Time, takes_over: bool) {
+    /// The controller learns that the connection is there.
+    pub(super) fn begin_controller(&mut self, now: Time, takes_over: bool) {
         let timestamps = if self.timestamps { crate::options::TIMESTAMPS_BYTES } else { 0 };
         let headers = u64::from(crate::segment::IP_HEADER_BYTES + crate::segment::TCP_HEADER_BYTES) + timestamps;
         let packet_bytes = u64::from(self.tx.mss) + headers;
-        self.tx.begin_law(&Start { now, rtt: self.tx.rtt.srtt(), packet_bytes, takes_over });
+        self.tx.begin_controller(&Start { now, rtt: self.tx.rtt.srtt(), packet_bytes, takes_over });
     }
 
-    /// As `emit_data`, for a law that probes. Of a base packet and one of a train that are due together, what was due first
+    /// As `emit_data`, for a controller that probes. Of a base packet and one of a train that are due together, what was due first
     /// leaves first.
     #[cold]
     #[inline(never)]
@@ -90,7 +90,7 @@ impl Endpoint {
             && self.next_piece(u64::MAX).is_ok_and(|piece| piece.sequence_len() == 1 && self.backlog() == 0)
     }
 
-    /// A train begins if the law wants one and nothing is to be sent again first.
+    /// A train begins if the controller wants one and nothing is to be sent again first.
     fn begin_train(&mut self, now: Time) {
         let waits = self.tx.trains.as_ref().is_some_and(|trains| trains.at == Time::NEVER);
         // One whose first packet may not leave would be cut at once, and wanted again.
@@ -142,17 +142,17 @@ mod tests {
         Time::from_seconds(ms * 1e-3)
     }
 
-    fn options(law: &str) -> Arc<Options> {
+    fn options(congestion_control: &str) -> Arc<Options> {
         let mut options = stack("rfc").unwrap();
-        let law = Some(Spec::named(law).unwrap());
+        let congestion_control = Some(Spec::named(congestion_control).unwrap());
         let (mss, timestamps) = (Some(Bytes(1210)), Some(false));
-        options.apply(&Overrides { mss, timestamps, congestion_control: law, ..Overrides::default() }).unwrap();
+        options.apply(&Overrides { mss, timestamps, congestion_control, ..Overrides::default() }).unwrap();
         Arc::new(options)
     }
 
     /// Two ends after a handshake of 25 ms; the first has data without end.
-    fn pair(law: &str) -> (Endpoint, Endpoint) {
-        let o = options(law);
+    fn pair(congestion_control: &str) -> (Endpoint, Endpoint) {
+        let o = options(congestion_control);
         let mut a = Endpoint::new(&o, o.controller(), 1);
         let mut b = Endpoint::new(&o, o.controller(), 2);
         let (mut seg, mut sack) = (Segment::default(), SackBlocks::default());

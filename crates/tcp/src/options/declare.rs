@@ -61,15 +61,16 @@ fn model_text(table: &serde_json::Map<String, serde_json::Value>) -> String {
     let kind = table.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default();
     let with = |more: serde_json::Value| {
         let more = more.as_object().cloned().unwrap_or_default();
-        let law = Spec::with(kind, &more).ok().and_then(|spec| serde_json::to_value(spec).ok());
-        law.or_else(|| slow_start::Spec::with(kind, &more).ok().and_then(|spec| serde_json::to_value(spec).ok()))
+        let congestion_control = Spec::with(kind, &more).ok().and_then(|spec| serde_json::to_value(spec).ok());
+        congestion_control
+            .or_else(|| slow_start::Spec::with(kind, &more).ok().and_then(|spec| serde_json::to_value(spec).ok()))
     };
     let same = |other: &Option<serde_json::Value>| other.as_ref().and_then(|o| o.as_object()) == Some(table);
     let defaults = with(serde_json::json!({}));
     if same(&defaults) {
         return kind.to_owned();
     }
-    let presets = elephan_cc::describe(kind).map_or(&[][..], |law| law.presets);
+    let presets = elephan_cc::describe(kind).map_or(&[][..], |congestion_control| congestion_control.presets);
     let fields = match presets.iter().find(|preset| same(&with(serde_json::json!({ "preset": preset })))) {
         Some(preset) => format!("preset = {preset:?}"),
         None => {

@@ -1,7 +1,7 @@
 //! The options of a TCP stack: one macro yields the resolved [`Options`], the [`Overrides`] that a scenario writes
 //! (each optional, documented, with a JSON Schema), the value of every stack, and where each value comes from.
 //!
-//! The law of this layer: an option is written once, in the table of [`mod@crate::stacks`], with its documentation and
+//! The rule of this layer: an option is written once, in the table of [`mod@crate::stacks`], with its documentation and
 //! with a value and a source for every stack; a value without a source says "assumed".
 
 use elephan_cc::{Controller, Spec};
@@ -220,8 +220,10 @@ pub enum LocalDrop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pacing {
-    /// Those of a congestion control that paces by itself.
-    Law,
+    /// Those of a controller that paces by itself. Also `law`, the name of earlier versions.
+    #[serde(alias = "law")]
+    #[schemars(extend("x-aliases" = ["law"]))]
+    Controller,
     /// Everybody's: under a congestion control that has a window only, at a multiple of a window a round trip (Linux over `fq`).
     Window,
 }
@@ -261,7 +263,7 @@ pub fn stack(name: &str) -> Option<Options> {
 }
 
 /// A congestion control written as a name or a table without `preset`, in a stack that has a preset of it as its own form: that one.
-pub fn law_in(stack: &str, written: &Value) -> Option<Spec> {
+pub fn congestion_control_in(stack: &str, written: &Value) -> Option<Spec> {
     let mut table = match written {
         Value::String(kind) => Map::from_iter([("kind".to_owned(), Value::from(kind.as_str()))]),
         Value::Object(table) if !table.contains_key("preset") => table.clone(),
@@ -329,13 +331,13 @@ impl Options {
         self.controller_of(&self.congestion_control)
     }
 
-    /// The same with another law.
-    pub fn controller_of(&self, law: &elephan_cc::Spec) -> Controller {
+    /// The same with another controller.
+    pub fn controller_of(&self, congestion_control: &elephan_cc::Spec) -> Controller {
         let limit = (self.abc_limit > 0).then_some(f64::from(self.abc_limit));
         let (mss, window) = (self.segment_bytes(), self.initial_window_bytes());
-        let controller = Controller::with_slow_start(law, &self.slow_start, limit, mss, window);
+        let controller = Controller::with_slow_start(congestion_control, &self.slow_start, limit, mss, window);
         let controller = match self.pacing {
-            Pacing::Law => controller,
+            Pacing::Controller => controller,
             Pacing::Window => controller.pacing(self.pacing_ss_ratio as u16, self.pacing_ca_ratio as u16),
         };
         if self.abc { controller } else { controller.counting_acks() }

@@ -49,9 +49,9 @@ fn the_stacks_of_today_and_linux_2_4() {
     assert_eq!(stack("linux_2_4"), None);
 }
 
-/// A law with a preset or with parameters of its own is shown as a scenario would write it.
+/// A controller with a preset or with parameters of its own is shown as a scenario would write it.
 #[test]
-fn laws_are_shown_as_they_are_written() {
+fn congestion_controls_are_shown_as_they_are_written() {
     let shown = |name: &str| {
         let rows = stack(name).unwrap().provenance();
         rows.iter().find(|row| row.name == "congestion_control").unwrap().value.clone()
@@ -64,17 +64,17 @@ fn laws_are_shown_as_they_are_written() {
 
 /// What is named without a preset is the stack's own form, with the parameters given; what says its preset is that.
 #[test]
-fn a_law_named_in_a_stack_is_its_own_form() {
-    let law = |stack: &str, written: serde_json::Value| crate::law_in(stack, &written);
+fn a_congestion_control_named_in_a_stack_is_its_own_form() {
+    let named = |stack: &str, written: serde_json::Value| crate::congestion_control_in(stack, &written);
     let cubic = |preset: &str| serde_json::from_value::<Spec>(json!({ "kind": "cubic", "preset": preset })).ok();
-    assert_eq!(law("linux", json!("cubic")), cubic("linux"));
-    assert_eq!(law("windows", json!({ "kind": "cubic" })), cubic("rfc8312"));
-    assert_eq!(law("linux", json!({ "kind": "cubic", "preset": "rfc9438" })), None);
-    let Some(Spec::Cubic(p)) = law("linux", json!({ "kind": "cubic", "beta": 0.5 })) else { panic!("not CUBIC") };
+    assert_eq!(named("linux", json!("cubic")), cubic("linux"));
+    assert_eq!(named("windows", json!({ "kind": "cubic" })), cubic("rfc8312"));
+    assert_eq!(named("linux", json!({ "kind": "cubic", "preset": "rfc9438" })), None);
+    let Some(Spec::Cubic(p)) = named("linux", json!({ "kind": "cubic", "beta": 0.5 })) else { panic!("not CUBIC") };
     let Some(Spec::Cubic(whole)) = cubic("linux") else { panic!("not CUBIC") };
     assert_eq!((p.beta, p.growth_max), (0.5, whole.growth_max));
     for (stack, name) in [("rfc", "cubic"), ("linux", "bbr"), ("freebsd", "cubic"), ("winxp", "reno")] {
-        assert_eq!(law(stack, json!(name)), None, "{name} on {stack}");
+        assert_eq!(named(stack, json!(name)), None, "{name} on {stack}");
     }
 }
 

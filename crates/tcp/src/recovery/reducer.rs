@@ -2,7 +2,7 @@
 //! loss (an ECN-Echo, a segment that the host's own queue refused; Linux `TCP_CA_CWR`).
 //!
 //! CWR lasts until all that had been sent when it began is acknowledged. A loss found meanwhile goes on with the same
-//! reduction and is no further congestion event, unless the law yields less to a mark than to a loss. (Linux leaves CWR one byte
+//! reduction and is no further congestion event, unless the controller yields less to a mark than to a loss. (Linux leaves CWR one byte
 //! later.) Without SACK, or with `reduction = "immediate"`, an ECN-Echo and a local drop cut the window at once and there is no such
 //! state; a loss of the same data is no further event either (RFC 3168 section 6.1.2).
 
@@ -26,7 +26,7 @@ enum Rule {
 #[derive(Clone, Debug)]
 pub(crate) struct Reducer {
     rule: Rule,
-    /// In this episode the law's own window rules instead.
+    /// In this episode the controller's own window rules instead.
     idle: bool,
 }
 

@@ -78,13 +78,13 @@ fn counters_follow_the_marks() {
     assert_eq!(net.a.stats(net.now).ecn_signals, 1);
 }
 
-/// Every mark is one window of data: with DCTCP's law the share that it is told is the share that was marked. All of the
+/// Every mark is one window of data: with DCTCP the share that it is told is the share that was marked. All of the
 /// bytes marked keep alpha at 1, as RFC 8257 section 3.3 has it; the path that marks nothing brings it down.
 #[test]
-fn a_law_is_told_the_bytes_that_met_congestion() {
-    let law = elephan_cc::Spec::named("dctcp").unwrap();
+fn a_congestion_control_is_told_the_bytes_that_met_congestion() {
+    let cc = elephan_cc::Spec::named("dctcp").unwrap();
     let alpha = |every: u32| {
-        let o = Overrides { congestion_control: Some(law.clone()), initial_window: Some(20), ..plain() };
+        let o = Overrides { congestion_control: Some(cc.clone()), initial_window: Some(20), ..plain() };
         let mut net = net(Ecn::Accurate, Ecn::Accurate, &o);
         net.marks = Box::new(move |seg: &Segment| (seg.seq.wrapping_sub(1001) / 1000).is_multiple_of(every));
         net.a.supply(2_000_000);

@@ -23,14 +23,14 @@ fn run(overrides: Overrides, bdp: f64) -> (f64, Net) {
 
 #[test]
 fn reno_with_one_bdp_of_buffer_fills_the_link() {
-    let law = |recovery| Overrides {
+    let cc = |recovery| Overrides {
         recovery: Some(recovery),
         sack: Some(recovery == RecoveryRule::Sack),
         timestamps: Some(false),
         ..Overrides::default()
     };
     for recovery in [RecoveryRule::Newreno, RecoveryRule::Sack] {
-        let (utilisation, net) = run(law(recovery), 1.0);
+        let (utilisation, net) = run(cc(recovery), 1.0);
         let stats = net.a.stats(net.now);
         // Appenzeller et al. 2004: a buffer of one BDP keeps the link busy through a halving.
         assert!(utilisation > 0.99, "{recovery:?} {utilisation} {stats:?}");
@@ -61,8 +61,8 @@ fn proportional_rate_reduction_fills_the_link() {
 
 #[test]
 fn cubic_with_a_small_buffer() {
-    let law = Overrides { congestion_control: Some(elephan_cc::Spec::named("cubic").unwrap()), ..Overrides::default() };
-    let (utilisation, net) = run(law, 0.25);
+    let cc = Overrides { congestion_control: Some(elephan_cc::Spec::named("cubic").unwrap()), ..Overrides::default() };
+    let (utilisation, net) = run(cc, 0.25);
     let stats = net.a.stats(net.now);
     assert!(utilisation > 0.93 && stats.timeouts == 0, "{utilisation} {stats:?}");
 }

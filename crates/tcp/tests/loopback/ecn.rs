@@ -77,19 +77,19 @@ fn a_mark_halves_once_and_is_echoed_until_cwr() {
 }
 
 /// Section 6.1.2: drops and marks of one window of data reduce the window once; the next window is another matter, and so is a
-/// law that yields less to a mark than to a loss (RFC 8257 section 3.5, RFC 8511).
+/// controller that yields less to a mark than to a loss (RFC 8257 section 3.5, RFC 8511).
 #[test]
 fn a_loss_in_a_marked_window_costs_nothing_more() {
-    let law = |name: &str, table: serde_json::Value| Some(Spec::with(name, table.as_object().unwrap()).unwrap());
+    let cc = |name: &str, table: serde_json::Value| Some(Spec::with(name, table.as_object().unwrap()).unwrap());
     let none = || serde_json::json!({});
     for (stack, congestion_control, ecn, lost, signals) in [
-        ("rfc", law("reno", none()), Ecn::Classic, 12, 1),
-        ("rfc", law("reno", none()), Ecn::Classic, 45, 2),
-        ("rfc", law("reno", serde_json::json!({ "beta_ecn": 0.8 })), Ecn::Classic, 12, 2),
-        ("rfc", law("cubic", none()), Ecn::Classic, 12, 1),
-        ("rfc", law("dctcp", none()), Ecn::Dctcp, 12, 2),
-        ("linux", law("cubic", none()), Ecn::Classic, 12, 1),
-        ("linux", law("dctcp", none()), Ecn::Dctcp, 12, 2),
+        ("rfc", cc("reno", none()), Ecn::Classic, 12, 1),
+        ("rfc", cc("reno", none()), Ecn::Classic, 45, 2),
+        ("rfc", cc("reno", serde_json::json!({ "beta_ecn": 0.8 })), Ecn::Classic, 12, 2),
+        ("rfc", cc("cubic", none()), Ecn::Classic, 12, 1),
+        ("rfc", cc("dctcp", none()), Ecn::Dctcp, 12, 2),
+        ("linux", cc("cubic", none()), Ecn::Classic, 12, 1),
+        ("linux", cc("dctcp", none()), Ecn::Dctcp, 12, 2),
     ] {
         let name = format!("{stack} {congestion_control:?} {lost}");
         let o = options(stack, &Overrides { congestion_control, ecn: Some(ecn), initial_window: Some(20), ..plain() });

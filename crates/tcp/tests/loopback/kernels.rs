@@ -77,12 +77,12 @@ fn idle_time_may_raise_the_threshold() {
     }
 }
 
-/// Linux tcp_slow_start_after_idle_check leaves laws with cong_control alone: BBR's window is where it was.
+/// Linux tcp_slow_start_after_idle_check leaves controllers with cong_control alone: BBR's window is where it was.
 #[test]
 fn bbr_keeps_its_window_over_idle_time() {
-    for (law, kept) in [("bbr", true), ("bbr3", true), ("reno", false)] {
+    for (cc, kept) in [("bbr", true), ("bbr3", true), ("reno", false)] {
         for cwnd_validation in [false, true] {
-            let congestion_control = Some(Spec::named(law).unwrap());
+            let congestion_control = Some(Spec::named(cc).unwrap());
             let o = Overrides { congestion_control, cwnd_validation: Some(cwnd_validation), ..plain() };
             let mut net = established(&o, []);
             net.a.supply(2_000_000);
@@ -91,7 +91,7 @@ fn bbr_keeps_its_window_over_idle_time() {
             net.run_for(Span::from_s(9));
             net.a.supply(2_500_000);
             net.pump();
-            assert_eq!(net.a.controller().window() == grown, kept, "{law} {cwnd_validation}");
+            assert_eq!(net.a.controller().window() == grown, kept, "{cc} {cwnd_validation}");
         }
     }
 }

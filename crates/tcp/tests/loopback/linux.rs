@@ -201,19 +201,19 @@ fn duplicates_after_a_timeout_deliver_nothing() {
 /// of three, of which the fourth has the tenth segment.
 #[test]
 fn the_first_ten_segments_leave_at_once() {
-    for (law, window, by_rfc, by_linux) in
+    for (cc, window, by_rfc, by_linux) in
         [("reno", 12, 2, 10), ("reno", 20, 3, 12), ("bbr", 20, 2, 10), ("bbr3", 20, 1, 10)]
     {
         for (stack, at_once) in [("linux", by_linux), ("rfc", by_rfc)] {
             let pacing = Some(Pacing::Window);
             let o = Overrides {
                 initial_window: Some(window),
-                congestion_control: Some(Spec::named(law).unwrap()),
+                congestion_control: Some(Spec::named(cc).unwrap()),
                 pacing,
                 ..ten()
             };
             let mut end = End::new(stack, &o, true);
-            assert_eq!(end.write(100).len(), at_once, "{stack} {law} {window}");
+            assert_eq!(end.write(100).len(), at_once, "{stack} {cc} {window}");
             // What follows waits for the tenth.
             assert!(end.tcp.next_timer() > end.now && end.tcp.next_timer() < end.now + Span::from_ms(10));
         }

@@ -99,9 +99,8 @@ fn a_refused_retransmission_is_due_again() {
 /// cwnd 20, and two acknowledged segments let one out.
 #[test]
 fn rate_halving_after_a_local_drop() {
-    let law =
-        elephan_cc::Spec::with("reno", serde_json::json!({ "reduce_from": "cwnd" }).as_object().unwrap()).unwrap();
-    let o = Overrides { reduction: Some(Reduction::RateHalving), congestion_control: Some(law), ..plain() };
+    let cc = elephan_cc::Spec::with("reno", serde_json::json!({ "reduce_from": "cwnd" }).as_object().unwrap()).unwrap();
+    let o = Overrides { reduction: Some(Reduction::RateHalving), congestion_control: Some(cc), ..plain() };
     let mut net = established(&o);
     net.a.supply(200_000);
     net.refuse = Box::new(|seg, count| seg.len > 0 && count == 20);

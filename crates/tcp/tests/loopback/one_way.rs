@@ -7,9 +7,9 @@ use elephan_units::Span;
 /// Smallest and largest delay that TCP-LP was told while 40 segments were sent of which the 5th was lost once.
 fn extremes(delay: &str, timestamps: bool) -> [f64; 2] {
     let table = serde_json::json!({ "delay": delay });
-    let law = elephan_cc::Spec::with("lp", table.as_object().unwrap()).unwrap();
+    let cc = elephan_cc::Spec::with("lp", table.as_object().unwrap()).unwrap();
     let o = Overrides {
-        congestion_control: Some(law),
+        congestion_control: Some(cc),
         timestamps: Some(timestamps),
         delayed_ack_segments: Some(1),
         ..plain()
@@ -33,7 +33,7 @@ fn extremes(delay: &str, timestamps: bool) -> [f64; 2] {
 
 /// 30 ms and a tick, or the 130 ms of the round trip; the duplicate ACKs of the loss, which echo what came long before, say nothing.
 #[test]
-fn a_law_is_told_the_delay_of_the_way_there() {
+fn a_congestion_control_is_told_the_delay_of_the_way_there() {
     assert_eq!(extremes("one-way", true), [0.031, 0.031]);
     for (delay, timestamps) in [("one-way", false), ("round-trip", true), ("round-trip", false)] {
         assert_eq!(extremes(delay, timestamps), [0.13, 0.13], "{delay}, {timestamps}");

@@ -64,8 +64,8 @@ fn a_lost_tail_is_the_longest_stall() {
 #[test]
 fn the_most_of_a_paced_sender() {
     let slow = serde_json::json!({ "startup_gain": 1.05 });
-    let law = elephan_cc::Spec::with("bbr", slow.as_object().unwrap()).unwrap();
-    let o = options("rfc", &Overrides { congestion_control: Some(law), initial_window: Some(20), ..plain() });
+    let cc = elephan_cc::Spec::with("bbr", slow.as_object().unwrap()).unwrap();
+    let o = options("rfc", &Overrides { congestion_control: Some(cc), initial_window: Some(20), ..plain() });
     let mut net = Net::new(&o, &o, Box::new(|_, _| vec![DELAY]));
     net.open_a();
     net.a.supply(100_000);

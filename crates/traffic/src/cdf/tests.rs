@@ -8,9 +8,9 @@ use crate::{Distribution, Sampler};
 type Sizes = Distribution<Bytes>;
 
 fn sizes(text: &str) -> Sizes {
-    let law: Sizes = serde_json::from_str(text).unwrap();
-    assert_eq!(law.validate("size"), Ok(()), "{text}");
-    law
+    let distribution: Sizes = serde_json::from_str(text).unwrap();
+    assert_eq!(distribution.validate("size"), Ok(()), "{text}");
+    distribution
 }
 
 fn points(name: &str) -> Points {
@@ -73,13 +73,13 @@ const LIST: &str = r#"{"cdf":[["1 KB",0.5],["3 KB",0.75],["5 KB",0.75],["5 KB",1
 
 #[test]
 fn linear_between_points() {
-    let law = sizes(LIST);
-    assert_eq!(law.mean(), 0.5 * 1000.0 + 0.25 * 2000.0 + 0.25 * 5000.0);
-    let Sampler::Empirical(points) = law.sampler() else { panic!() };
+    let distribution = sizes(LIST);
+    assert_eq!(distribution.mean(), 0.5 * 1000.0 + 0.25 * 2000.0 + 0.25 * 5000.0);
+    let Sampler::Empirical(points) = distribution.sampler() else { panic!() };
     for (u, x) in [(0.0, 1000.0), (0.499, 1000.0), (0.625, 2000.0), (0.75, 5000.0), (0.999, 5000.0)] {
         assert_eq!(quantile(&points, u), x, "{u}");
     }
-    assert_eq!(serde_json::to_string(&law).unwrap(), LIST);
+    assert_eq!(serde_json::to_string(&distribution).unwrap(), LIST);
     assert_eq!(serde_json::to_string(&sizes(r#"{"cdf": "hadoop"}"#)).unwrap(), r#"{"cdf":"hadoop"}"#);
 }
 
@@ -124,8 +124,8 @@ fn refused() {
         (r#"{"cdf": [["2 KB", 1.5]]}"#, "size.cdf: 1.5: a cumulative probability is from 0 to 1"),
         (r#"{"cdf": [["0 B", 1]]}"#, "size.cdf: a size here must be above zero"),
     ] {
-        let law: Sizes = serde_json::from_str(text).unwrap();
-        assert_eq!(law.validate("size").unwrap_err().to_string(), message);
+        let distribution: Sizes = serde_json::from_str(text).unwrap();
+        assert_eq!(distribution.validate("size").unwrap_err().to_string(), message);
     }
     let error = serde_json::from_str::<Distribution<Span>>(r#"{"cdf": "hadoop"}"#).unwrap_err().to_string();
     assert!(error.starts_with("\"hadoop\": no published distribution of a time has this name"), "{error}");

@@ -11,14 +11,14 @@ fn parse(text: &str) -> Result<Sizes, String> {
 }
 
 fn valid(text: &str) -> Sizes {
-    let law = parse(text).unwrap();
-    assert_eq!(law.validate("size"), Ok(()), "{text}");
-    law
+    let distribution = parse(text).unwrap();
+    assert_eq!(distribution.validate("size"), Ok(()), "{text}");
+    distribution
 }
 
 #[test]
 fn text_round_trips() {
-    let laws = [
+    let distributions = [
         (r#""8 KB""#, Distribution::Fixed(Bytes(8000))),
         (r#"{"exponential":"8 KB"}"#, Distribution::Exponential(Bytes(8000))),
         (r#"{"uniform":["1 KB","9 KB"]}"#, Distribution::Uniform(Bytes(1000), Bytes(9000))),
@@ -31,11 +31,11 @@ fn text_round_trips() {
             Distribution::Lognormal(Lognormal { median: Some(Bytes(10_000)), mean: None, sigma: 1.0 }),
         ),
     ];
-    for (text, law) in laws.clone() {
-        assert_eq!(parse(text), Ok(law.clone()));
-        assert_eq!(serde_json::to_string(&law).unwrap(), text);
+    for (text, distribution) in distributions.clone() {
+        assert_eq!(parse(text), Ok(distribution.clone()));
+        assert_eq!(serde_json::to_string(&distribution).unwrap(), text);
     }
-    assert_eq!(parse(r#"{"fixed": "8 KB"}"#), Ok(laws[0].1.clone()));
+    assert_eq!(parse(r#"{"fixed": "8 KB"}"#), Ok(distributions[0].1.clone()));
 }
 
 #[test]
@@ -46,9 +46,9 @@ fn one_line_errors() {
         ("{}", "an empty table; give one of fixed, exponential, uniform, pareto, lognormal, cdf"),
         (
             r#"{"gamma": "1 KB"}"#,
-            "unknown law \"gamma\"; a size takes fixed, exponential, uniform, pareto, lognormal, cdf",
+            "unknown distribution \"gamma\"; a size takes fixed, exponential, uniform, pareto, lognormal, cdf",
         ),
-        (r#"{"fixed": "1 KB", "exponential": "1 KB"}"#, "one law is enough: \"fixed\" or \"exponential\""),
+        (r#"{"fixed": "1 KB", "exponential": "1 KB"}"#, "one distribution is enough: \"fixed\" or \"exponential\""),
         (r#"{"uniform": ["1 KB"]}"#, "invalid length 1, expected an array of length 2"),
         (r#"{"uniform": ["1 KB", "2 KB", "3 KB"]}"#, "trailing characters"),
         (r#"{"pareto": {"shape": 2, "men": "1 KB"}}"#, "unknown field `men`, expected one of `shape`, `mean`, `scale`"),
@@ -93,7 +93,7 @@ fn means() {
     assert_eq!(lognormal.twice_mean(), None);
 }
 
-/// Sample means of 100,000 draws within 4 standard errors; the deviations are those of the laws.
+/// Sample means of 100,000 draws within 4 standard errors; the deviations are those of the distributions.
 #[test]
 fn sampled_means() {
     for (text, mean, deviation) in [
@@ -106,21 +106,21 @@ fn sampled_means() {
         (r#"{"lognormal": {"mean": "10 KB", "sigma": 0.5}}"#, 10_000.0, 5329.4),
         (r#"{"lognormal": {"median": "10 KB", "sigma": 0.5}}"#, 11_331.485, 6038.9),
     ] {
-        let (law, mut stream) = (valid(text), Stream::new(4, text, "sizes"));
-        assert!((law.mean() / mean - 1.0).abs() < 1e-6, "{text}");
-        let sampled = (0..100_000).map(|_| law.sample(&mut stream).0 as f64).sum::<f64>() / 1e5;
+        let (distribution, mut stream) = (valid(text), Stream::new(4, text, "sizes"));
+        assert!((distribution.mean() / mean - 1.0).abs() < 1e-6, "{text}");
+        let sampled = (0..100_000).map(|_| distribution.sample(&mut stream).0 as f64).sum::<f64>() / 1e5;
         assert!((sampled - mean).abs() < 4.0 * deviation / 316.2, "{text}: {sampled}");
     }
 }
 
-/// Half of the draws of a log-normal law are below its median; a Pareto law with shape 1.5 and mean 50 KB begins at
+/// Half of the draws of a log-normal distribution are below its median; a Pareto distribution with shape 1.5 and mean 50 KB begins at
 /// 16,666.67 B and exceeds four times that with probability 1/8.
 #[test]
 fn quantiles() {
     let mut stream = Stream::new(4, "quantiles", "sizes");
     let mut share = |text: &str, above: u64| {
-        let law = valid(text);
-        (0..40_000).filter(|_| law.sample(&mut stream).0 > above).count() as f64 / 4e4
+        let distribution = valid(text);
+        (0..40_000).filter(|_| distribution.sample(&mut stream).0 > above).count() as f64 / 4e4
     };
     assert!((share(r#"{"lognormal": {"median": "10 KB", "sigma": 2}}"#, 10_000) - 0.5).abs() < 0.01);
     let pareto = r#"{"pareto": {"shape": 1.5, "mean": "50 KB"}}"#;
@@ -128,12 +128,12 @@ fn quantiles() {
     assert!((share(pareto, 66_667) - 0.125).abs() < 0.007);
 }
 
-/// Rounding is to nearest and to 1 at least: an exponential law with mean 4 B gives 1 with probability
+/// Rounding is to nearest and to 1 at least: an exponential distribution with mean 4 B gives 1 with probability
 /// 1 - e^(-1.5 / 4) = 0.31271 and 2 with e^(-1.5 / 4) - e^(-2.5 / 4) = 0.15203.
 #[test]
 fn rounded_to_nearest() {
-    let (law, mut stream) = (valid(r#"{"exponential": "4 B"}"#), Stream::new(4, "rounding", "sizes"));
-    let draws: Vec<u64> = (0..100_000).map(|_| law.sample(&mut stream).0).collect();
+    let (distribution, mut stream) = (valid(r#"{"exponential": "4 B"}"#), Stream::new(4, "rounding", "sizes"));
+    let draws: Vec<u64> = (0..100_000).map(|_| distribution.sample(&mut stream).0).collect();
     let share = |bytes| draws.iter().filter(|&&b| b == bytes).count() as f64 / 1e5;
     assert!((share(1) - 0.312_71).abs() < 0.006 && (share(2) - 0.152_03).abs() < 0.005);
 }
@@ -153,26 +153,26 @@ proptest! {
     #[test]
     fn uniform_ends(low in 1u64..1_000_000, width in 0u64..1000, seed: u64) {
         let mut stream = Stream::new(seed, "uniform", "sizes");
-        let law = Sizes::Uniform(Bytes(low), Bytes(low + width));
+        let distribution = Sizes::Uniform(Bytes(low), Bytes(low + width));
         for _ in 0..20 {
-            prop_assert!((low..=low + width).contains(&law.sample(&mut stream).0));
+            prop_assert!((low..=low + width).contains(&distribution.sample(&mut stream).0));
         }
     }
 
-    /// A stream stays in step whatever the law is.
+    /// A stream stays in step whatever the distribution is.
     #[test]
     fn one_draw_each(seed: u64, shape in 1.1f64..5.0, sigma in 0f64..3.0, mean in 1u64..1_000_000) {
         let mean = Bytes(mean);
-        let laws = [
+        let distributions = [
             Sizes::Exponential(mean),
             Sizes::Pareto(Pareto { shape, mean: Some(mean), scale: None }),
             Sizes::Lognormal(Lognormal { median: None, mean: Some(mean), sigma }),
         ];
         let mut reference = Stream::new(seed, "x", "sizes");
         reference.next_u64();
-        for law in laws {
+        for distribution in distributions {
             let mut stream = Stream::new(seed, "x", "sizes");
-            law.sample(&mut stream);
+            distribution.sample(&mut stream);
             prop_assert_eq!(&stream, &reference);
         }
     }

@@ -1,4 +1,4 @@
-//! Literals by hand; the no-drift law as a property.
+//! Literals by hand; the no-drift rule as a property.
 
 use proptest::prelude::*;
 
@@ -23,12 +23,12 @@ fn intervals() {
 
 #[test]
 fn half_a_picosecond_is_carried() {
-    let mut gaps = Gaps::new(GapLaw::Fixed, Interval::from_ps(2.5), stream(), Span::MAX);
+    let mut gaps = Gaps::new(GapDistribution::Fixed, Interval::from_ps(2.5), stream(), Span::MAX);
     assert_eq!([(); 6].map(|()| gaps.next_gap().0), [0, 2, 3, 2, 3, 2]);
 }
 
 #[test]
-fn a_fixed_law_of_times_is_exact() {
+fn a_fixed_distribution_of_times_is_exact() {
     let mut gaps = Gaps::drawn(Sampler::Fixed(7), stream());
     assert_eq!([(); 4].map(|()| gaps.next_gap().0), [0, 7, 7, 7]);
 }
@@ -37,7 +37,7 @@ proptest! {
     /// n gaps last floor(n x numerator / denominator), whatever the fraction, also near the top of the range.
     #[test]
     fn no_drift(numerator in 0u128..1 << 60, denominator in 1u64.., n in 1usize..300) {
-        let mut gaps = Gaps::new(GapLaw::Fixed, Interval::ratio(numerator, denominator), stream(), Span::MAX);
+        let mut gaps = Gaps::new(GapDistribution::Fixed, Interval::ratio(numerator, denominator), stream(), Span::MAX);
         prop_assert_eq!(gaps.next_gap(), Span::ZERO);
         let total: u128 = (0..n).map(|_| u128::from(gaps.next_gap().0)).sum();
         prop_assert_eq!(total, n as u128 * numerator / u128::from(denominator));
@@ -45,7 +45,7 @@ proptest! {
 
     #[test]
     fn time_passes(seed: u64, mean in 1f64..1e6) {
-        let mut gaps = Gaps::new(GapLaw::Exponential, Interval::from_ps(mean), Stream::new(seed, "x", "gaps"), Span::MAX);
+        let mut gaps = Gaps::new(GapDistribution::Exponential, Interval::from_ps(mean), Stream::new(seed, "x", "gaps"), Span::MAX);
         for _ in 0..50 {
             prop_assert!(gaps.next_gap().0 >= 1);
         }
@@ -57,8 +57,8 @@ proptest! {
 #[test]
 fn on_and_off() {
     let span = |s: u64| Distribution::Exponential(Span::from_s(s));
-    let law = GapLaw::Bursts(Bursts { on: span(1), off: span(3) });
-    let mut gaps = Gaps::new(law, Interval::of_rate(8.0), stream(), Span::MAX);
+    let distribution = GapDistribution::Bursts(Bursts { on: span(1), off: span(3) });
+    let mut gaps = Gaps::new(distribution, Interval::of_rate(8.0), stream(), Span::MAX);
     let drawn: Vec<f64> = (0..200_000).map(|_| gaps.next_gap().0 as f64 / 1e12).collect();
     let n = drawn.len() as f64;
     let mean = drawn.iter().sum::<f64>() / n;
@@ -75,8 +75,8 @@ fn on_and_off() {
 fn bursts_begin_stationary() {
     let span = |ms: u64| Distribution::Fixed(Span::from_ms(ms));
     let first = |seed: u64| {
-        let law = GapLaw::Bursts(Bursts { on: span(500), off: span(1500) });
-        let mut gaps = Gaps::new(law, Interval::of_rate(10.0), Stream::new(seed, "x", "gaps"), Span::MAX);
+        let distribution = GapDistribution::Bursts(Bursts { on: span(500), off: span(1500) });
+        let mut gaps = Gaps::new(distribution, Interval::of_rate(10.0), Stream::new(seed, "x", "gaps"), Span::MAX);
         let (mut time, mut count) = (0.0, 0);
         while time < 0.25 {
             time += gaps.next_gap().0 as f64 / 1e12;
@@ -91,18 +91,23 @@ fn bursts_begin_stationary() {
 
 #[test]
 fn bursts_refused() {
-    let law =
-        |on: &str| serde_json::from_str::<GapLaw>(&format!(r#"{{"bursts": {{"on": {on}, "off": "1 ns"}}}}"#)).unwrap();
+    let distribution = |on: &str| {
+        serde_json::from_str::<GapDistribution>(&format!(r#"{{"bursts": {{"on": {on}, "off": "1 ns"}}}}"#)).unwrap()
+    };
     let interval = Interval::of_rate(1.0);
     assert_eq!(
-        law(r#"{"pareto": {"shape": 1, "scale": "1 s"}}"#).validate(interval).unwrap_err().to_string(),
+        distribution(r#"{"pareto": {"shape": 1, "scale": "1 s"}}"#).validate(interval).unwrap_err().to_string(),
         "gaps.bursts.on: has no finite mean, so a load cannot be met"
     );
     assert!(
-        law(r#""1 ns""#).validate(interval).unwrap_err().to_string().starts_with("gaps.bursts: more than 1000 periods")
+        distribution(r#""1 ns""#)
+            .validate(interval)
+            .unwrap_err()
+            .to_string()
+            .starts_with("gaps.bursts: more than 1000 periods")
     );
     assert_eq!(
-        law(r#""0 s""#).validate(interval).unwrap_err().to_string(),
+        distribution(r#""0 s""#).validate(interval).unwrap_err().to_string(),
         "gaps.bursts.on: a time here must be above zero"
     );
 }
@@ -121,5 +126,7 @@ fn slots_carry_their_remainder() {
     for text in [r#"{"bernoulli":0.85}"#, r#"{"exponential":"5 us"}"#, r#""10 us""#] {
         assert_eq!(serde_json::to_string(&serde_json::from_str::<Gap>(text).unwrap()).unwrap(), text);
     }
-    assert!(serde_json::from_str::<Gap>(r#"{"bernouli": 0.5}"#).unwrap_err().to_string().contains("unknown law"));
+    assert!(
+        serde_json::from_str::<Gap>(r#"{"bernouli": 0.5}"#).unwrap_err().to_string().contains("unknown distribution")
+    );
 }

@@ -1,4 +1,4 @@
-//! COBALT, the law of CAKE's queues (Linux sch_cake.c): CoDel and BLUE side by side.
+//! COBALT, the algorithm of CAKE's queues (Linux sch_cake.c): CoDel and BLUE side by side.
 //!
 //! ```text
 //! CoDel:  late = waited > target and > 4 mtu_time;  next = t + interval / sqrt(count), one step of count at each next:
@@ -25,7 +25,7 @@ const BLUE_DOWN: f64 = 1.0 / 4096.0;
 
 /// The parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Law {
+pub struct Tuning {
     pub target: Span,
     pub interval: Span,
     /// Transmission time of a full packet at the shaper's rate; zero without one.
@@ -51,7 +51,7 @@ pub enum Pick {
     IsDropped(&'static str),
 }
 
-impl Law {
+impl Tuning {
     fn next(&self, t: Time, count: u32) -> Time {
         t.saturating_add(Span::from_seconds(self.interval.seconds() / f64::from(count.max(1)).sqrt()))
     }
@@ -59,8 +59,8 @@ impl Law {
 
 impl Cobalt {
     /// A packet was dropped because there was no room.
-    pub fn overflow(&mut self, law: &Law, now: Time) {
-        if now.since(self.changed) > law.target {
+    pub fn overflow(&mut self, tuning: &Tuning, now: Time) {
+        if now.since(self.changed) > tuning.target {
             self.probability = (self.probability + BLUE_UP).min(1.0);
             self.changed = now;
         }
@@ -69,15 +69,15 @@ impl Cobalt {
     }
 
     /// The queue has been empty since the last call about it.
-    pub fn rest(&mut self, law: &Law, now: Time) {
+    pub fn rest(&mut self, tuning: &Tuning, now: Time) {
         self.dropping = false;
         while self.count > 0 && now >= self.drop_next {
             self.count -= 1;
-            self.drop_next = law.next(self.drop_next, self.count);
+            self.drop_next = tuning.next(self.drop_next, self.count);
         }
-        while self.probability > 0.0 && now.since(self.changed) > law.target {
+        while self.probability > 0.0 && now.since(self.changed) > tuning.target {
             self.probability = (self.probability - BLUE_DOWN).max(0.0);
-            self.changed = self.changed.saturating_add(law.target).saturating_add(Span(1));
+            self.changed = self.changed.saturating_add(tuning.target).saturating_add(Span(1));
         }
     }
 
@@ -88,15 +88,15 @@ impl Cobalt {
 
     /// A packet is to leave.
     #[inline]
-    pub fn pick(&mut self, law: &Law, now: Time, item: &Item, stream: &mut Stream) -> Pick {
+    pub fn pick(&mut self, tuning: &Tuning, now: Time, item: &Item, stream: &mut Stream) -> Pick {
         let sojourn = now.since(item.at);
-        let late = sojourn > law.target && sojourn > law.mtu_time.saturating_mul(4);
+        let late = sojourn > tuning.target && sojourn > tuning.mtu_time.saturating_mul(4);
         let mut due = self.count > 0 && now >= self.drop_next;
         let mut behind = now > self.drop_next;
         if late {
             if !self.dropping {
                 self.dropping = true;
-                self.drop_next = law.next(now, self.count);
+                self.drop_next = tuning.next(now, self.count);
             }
             self.count = self.count.max(1);
         } else {
@@ -106,12 +106,12 @@ impl Cobalt {
         if due && self.dropping {
             pick = if can_mark(true, item) { Pick::IsMarked } else { Pick::IsDropped(REASON_CODEL) };
             self.count = self.count.saturating_add(1);
-            self.drop_next = law.next(self.drop_next, self.count);
+            self.drop_next = tuning.next(self.drop_next, self.count);
             behind = now > self.drop_next;
         } else {
             while due {
                 self.count -= 1;
-                self.drop_next = law.next(self.drop_next, self.count);
+                self.drop_next = tuning.next(self.drop_next, self.count);
                 behind = now > self.drop_next;
                 due = self.count > 0 && now >= self.drop_next;
             }
@@ -120,7 +120,7 @@ impl Cobalt {
             pick = Pick::IsDropped(REASON_BLUE);
         }
         if self.count == 0 {
-            self.drop_next = now.saturating_add(law.interval);
+            self.drop_next = now.saturating_add(tuning.interval);
         } else if behind && !matches!(pick, Pick::IsDropped(_)) {
             self.drop_next = now;
         }
@@ -132,7 +132,7 @@ impl Cobalt {
 mod tests {
     use super::*;
 
-    const LAW: Law = Law { target: Span::from_ms(5), interval: Span::from_ms(100), mtu_time: Span::ZERO };
+    const TUNING: Tuning = Tuning { target: Span::from_ms(5), interval: Span::from_ms(100), mtu_time: Span::ZERO };
 
     fn at_us(us: u64) -> Time {
         Time::ZERO + Span::from_us(us)
@@ -141,7 +141,7 @@ mod tests {
     /// A packet that has not waited, as the first of a queue.
     fn in_time(cobalt: &mut Cobalt, us: u64) {
         let item = Item { at: at_us(us), ..Item::default() };
-        assert_eq!(cobalt.pick(&LAW, at_us(us), &item, &mut Stream::new(1, "test", "queue")), Pick::Passes);
+        assert_eq!(cobalt.pick(&TUNING, at_us(us), &item, &mut Stream::new(1, "test", "queue")), Pick::Passes);
     }
 
     /// A packet that has waited for `delay_us` each 100 us from 1 s on: times of drops or marks in microseconds after 1 s.
@@ -152,7 +152,7 @@ mod tests {
         for us in (0..until_us).step_by(100) {
             let now = at_us(1_000_000 + us);
             let item = Item { ecn, at: at_us(1_000_000 + us - delay_us), ..Item::default() };
-            if cobalt.pick(&LAW, now, &item, &mut stream) != Pick::Passes {
+            if cobalt.pick(&TUNING, now, &item, &mut stream) != Pick::Passes {
                 times.push(us);
             }
         }
@@ -176,14 +176,14 @@ mod tests {
     /// Four full packets of 2 ms are 8 ms: 6 ms is not late then.
     #[test]
     fn four_packets_at_the_rate_of_the_shaper_are_not_late() {
-        let law = Law { mtu_time: Span::from_ms(2), ..LAW };
+        let tuning = Tuning { mtu_time: Span::from_ms(2), ..TUNING };
         let mut stream = Stream::new(1, "test", "queue");
         for (delay_us, dropped) in [(8_000, false), (8_001, true)] {
             let mut cobalt = Cobalt::default();
             in_time(&mut cobalt, 999_999);
             let mut pick = |us| {
                 let item = Item { at: at_us(us - delay_us), ..Item::default() };
-                cobalt.pick(&law, at_us(us), &item, &mut stream)
+                cobalt.pick(&tuning, at_us(us), &item, &mut stream)
             };
             assert_eq!(pick(1_000_000), Pick::Passes);
             assert_eq!(pick(1_100_000) != Pick::Passes, dropped);
@@ -196,13 +196,13 @@ mod tests {
     fn blue_steps() {
         let mut cobalt = Cobalt { changed: Time::ZERO, ..Cobalt::default() };
         for (us, expected) in [(10_000, 1.0), (14_000, 1.0), (15_000, 1.0), (15_001, 2.0)] {
-            cobalt.overflow(&LAW, at_us(us));
+            cobalt.overflow(&TUNING, at_us(us));
             assert_eq!(cobalt.probability, expected / 256.0, "{us}");
         }
-        cobalt.rest(&LAW, at_us(15_001 + 80_001));
+        cobalt.rest(&TUNING, at_us(15_001 + 80_001));
         assert_eq!((cobalt.probability, cobalt.count), (1.0 / 256.0, 0));
         assert!(!cobalt.is_at_rest(at_us(100_000)));
-        cobalt.rest(&LAW, at_us(15_001 + 160_001));
+        cobalt.rest(&TUNING, at_us(15_001 + 160_001));
         assert!(cobalt.is_at_rest(at_us(200_000)), "{cobalt:?}");
     }
 
@@ -213,7 +213,7 @@ mod tests {
         let mut cobalt = Cobalt { probability: 0.25, ..Cobalt::default() };
         let item = Item { ecn: 2, at: at_us(1000), ..Item::default() };
         let dropped = Pick::IsDropped("blue");
-        let count = (0..10_000).filter(|_| cobalt.pick(&LAW, at_us(1000), &item, &mut stream) == dropped).count();
+        let count = (0..10_000).filter(|_| cobalt.pick(&TUNING, at_us(1000), &item, &mut stream) == dropped).count();
         assert!((count as f64 / 1e4 - 0.25).abs() < 0.0173, "{count}");
     }
 }

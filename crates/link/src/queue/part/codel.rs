@@ -23,7 +23,7 @@ const REENTRY_INTERVALS: u64 = 16;
 
 /// The parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Law {
+pub struct Tuning {
     pub target: Span,
     pub interval: Span,
     pub ecn: bool,
@@ -31,7 +31,7 @@ pub struct Law {
     pub ce_threshold: Span,
 }
 
-/// The state of one queue under the law.
+/// The state of one queue under the control law.
 #[derive(Clone, Copy, Debug)]
 pub struct Codel {
     count: u32,
@@ -49,7 +49,7 @@ impl Default for Codel {
     }
 }
 
-impl Law {
+impl Tuning {
     /// `t + interval / sqrt(count)`.
     fn next(&self, t: Time, count: u32) -> Time {
         t.saturating_add(Span::from_seconds(self.interval.seconds() / f64::from(count).sqrt()))
@@ -67,7 +67,7 @@ impl Codel {
     #[inline]
     pub fn dequeue(
         &mut self,
-        law: &Law,
+        tuning: &Tuning,
         now: Time,
         mtu_bytes: u32,
         mut pop: impl FnMut() -> Option<(Item, u64)>,
@@ -78,7 +78,7 @@ impl Codel {
             (self.dropping, self.first_above) = (false, Time::NEVER);
             return None;
         };
-        let late = self.is_late(law, now, mtu_bytes, item, behind);
+        let late = self.is_late(tuning, now, mtu_bytes, item, behind);
         let (item, marked) = match (self.dropping, late) {
             (false, false) => (item, false),
             (true, false) => {
@@ -86,21 +86,21 @@ impl Codel {
                 (item, false)
             }
             (true, true) if now < self.drop_next => (item, false),
-            (true, true) => self.go_on(law, now, mtu_bytes, item, &mut pop, discarded)?,
-            (false, true) => self.begin(law, now, mtu_bytes, item, &mut pop, discarded)?,
+            (true, true) => self.go_on(tuning, now, mtu_bytes, item, &mut pop, discarded)?,
+            (false, true) => self.begin(tuning, now, mtu_bytes, item, &mut pop, discarded)?,
         };
-        Some((item, marked || (now.since(item.at) > law.ce_threshold && can_mark(true, &item))))
+        Some((item, marked || (now.since(item.at) > tuning.ce_threshold && can_mark(true, &item))))
     }
 
     /// Whether packets have been late for longer than an interval.
     #[inline]
-    fn is_late(&mut self, law: &Law, now: Time, mtu_bytes: u32, item: Item, behind: u64) -> bool {
-        if now.since(item.at) < law.target || behind <= u64::from(mtu_bytes) {
+    fn is_late(&mut self, tuning: &Tuning, now: Time, mtu_bytes: u32, item: Item, behind: u64) -> bool {
+        if now.since(item.at) < tuning.target || behind <= u64::from(mtu_bytes) {
             self.first_above = Time::NEVER;
             return false;
         }
         if self.first_above == Time::NEVER {
-            self.first_above = now.saturating_add(law.interval);
+            self.first_above = now.saturating_add(tuning.interval);
             return false;
         }
         now > self.first_above
@@ -109,12 +109,12 @@ impl Codel {
     /// Takes the next packet after a drop.
     fn another(
         &mut self,
-        law: &Law,
+        tuning: &Tuning,
         now: Time,
         mtu_bytes: u32,
         pop: &mut impl FnMut() -> Option<(Item, u64)>,
     ) -> Option<(Item, bool)> {
-        let next = pop().map(|(item, behind)| (item, self.is_late(law, now, mtu_bytes, item, behind)));
+        let next = pop().map(|(item, behind)| (item, self.is_late(tuning, now, mtu_bytes, item, behind)));
         if next.is_none() {
             self.first_above = Time::NEVER;
         }
@@ -125,7 +125,7 @@ impl Codel {
     #[cold]
     fn go_on(
         &mut self,
-        law: &Law,
+        tuning: &Tuning,
         now: Time,
         mtu_bytes: u32,
         mut item: Item,
@@ -134,18 +134,18 @@ impl Codel {
     ) -> Option<(Item, bool)> {
         while self.dropping && now >= self.drop_next {
             self.count = self.count.saturating_add(1);
-            if can_mark(law.ecn, &item) {
-                self.drop_next = law.next(self.drop_next, self.count);
+            if can_mark(tuning.ecn, &item) {
+                self.drop_next = tuning.next(self.drop_next, self.count);
                 return Some((item, true));
             }
             discarded.push((item, REASON));
-            let Some((next, late)) = self.another(law, now, mtu_bytes, pop) else {
+            let Some((next, late)) = self.another(tuning, now, mtu_bytes, pop) else {
                 self.dropping = false;
                 return None;
             };
             item = next;
             if late {
-                self.drop_next = law.next(self.drop_next, self.count);
+                self.drop_next = tuning.next(self.drop_next, self.count);
             } else {
                 self.dropping = false;
             }
@@ -157,25 +157,25 @@ impl Codel {
     #[cold]
     fn begin(
         &mut self,
-        law: &Law,
+        tuning: &Tuning,
         now: Time,
         mtu_bytes: u32,
         item: Item,
         pop: &mut impl FnMut() -> Option<(Item, u64)>,
         discarded: &mut Discarded,
     ) -> Option<(Item, bool)> {
-        let answer = if can_mark(law.ecn, &item) {
+        let answer = if can_mark(tuning.ecn, &item) {
             Some((item, true))
         } else {
             discarded.push((item, REASON));
-            self.another(law, now, mtu_bytes, pop).map(|(next, _)| (next, false))
+            self.another(tuning, now, mtu_bytes, pop).map(|(next, _)| (next, false))
         };
         self.dropping = true;
         let gained = self.count.saturating_sub(self.last_count);
-        let soon = now.since(self.drop_next) < law.interval.saturating_mul(REENTRY_INTERVALS);
+        let soon = now.since(self.drop_next) < tuning.interval.saturating_mul(REENTRY_INTERVALS);
         self.count = if gained > 1 && soon { gained } else { 1 };
         self.last_count = self.count;
-        self.drop_next = law.next(now, self.count);
+        self.drop_next = tuning.next(now, self.count);
         answer
     }
 }

@@ -22,7 +22,7 @@ pub const REASON: &str = "pi2";
 
 /// The parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Law {
+pub struct Tuning {
     pub target: Span,
     /// Per second.
     pub alpha: f64,
@@ -60,11 +60,11 @@ impl Pi2 {
 
     /// Makes the updates that have come due; `delay_at` is the delay of the queue, which has not changed since the last call.
     #[inline]
-    pub fn update(&mut self, law: &Law, now: Time, most: f64, delay_at: impl Fn(Time) -> Span) {
+    pub fn update(&mut self, tuning: &Tuning, now: Time, most: f64, delay_at: impl Fn(Time) -> Span) {
         while let Some(due) = self.ticks.due(now) {
             let (delay, old) = (delay_at(due), self.delay_old);
             let (q, q_old) = (delay.seconds(), old.seconds());
-            let step = law.alpha * (q - law.target.seconds()) + law.beta * (q - q_old);
+            let step = tuning.alpha * (q - tuning.target.seconds()) + tuning.beta * (q - q_old);
             let before = self.probability;
             self.probability = (before + step).clamp(0.0, most);
             self.delay_old = delay;
@@ -74,35 +74,35 @@ impl Pi2 {
         }
     }
 
-    fn is_overload(&self, law: &Law) -> bool {
-        self.probability * law.coupling_factor > 1.0
+    fn is_overload(&self, tuning: &Tuning) -> bool {
+        self.probability * tuning.coupling_factor > 1.0
     }
 
     /// The probability with which a packet of a scalable sender is picked.
-    pub fn coupled(&self, law: &Law) -> f64 {
-        (self.probability * law.coupling_factor).min(1.0)
+    pub fn coupled(&self, tuning: &Tuning) -> f64 {
+        (self.probability * tuning.coupling_factor).min(1.0)
     }
 
     /// A packet of a classic sender; `marks` says whether it may be marked.
     #[inline]
-    pub fn classic(&self, law: &Law, stream: &mut Stream, marks: bool) -> Pick {
+    pub fn classic(&self, tuning: &Tuning, stream: &mut Stream, marks: bool) -> Pick {
         let p = self.probability;
         if p == 0.0 || !(stream.bernoulli(p) && stream.bernoulli(p)) {
             return Pick::Passes;
         }
-        if marks && !self.is_overload(law) { Pick::IsMarked } else { Pick::IsDropped }
+        if marks && !self.is_overload(tuning) { Pick::IsMarked } else { Pick::IsDropped }
     }
 
     /// A packet of a scalable sender; `drops` says whether an overload drops.
     #[inline]
-    pub fn scalable(&self, law: &Law, stream: &mut Stream, item: &Item, drops: bool) -> Pick {
+    pub fn scalable(&self, tuning: &Tuning, stream: &mut Stream, item: &Item, drops: bool) -> Pick {
         debug_assert!(crate::queue::is_ect(item.ecn));
         let p = self.probability;
-        if self.is_overload(law) {
+        if self.is_overload(tuning) {
             let dropped = drops && stream.bernoulli(p) && stream.bernoulli(p);
             return if dropped { Pick::IsDropped } else { Pick::IsMarked };
         }
-        let picked = p > 0.0 && stream.bernoulli(p * law.coupling_factor);
+        let picked = p > 0.0 && stream.bernoulli(p * tuning.coupling_factor);
         if picked { Pick::IsMarked } else { Pick::Passes }
     }
 }
@@ -111,7 +111,7 @@ impl Pi2 {
 mod tests {
     use super::*;
 
-    const LAW: Law = Law { target: Span::from_ms(15), alpha: 0.16, beta: 3.2, coupling_factor: 2.0 };
+    const TUNING: Tuning = Tuning { target: Span::from_ms(15), alpha: 0.16, beta: 3.2, coupling_factor: 2.0 };
 
     fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)
@@ -127,21 +127,21 @@ mod tests {
     fn the_first_steps() {
         let mut p = Pi2::new(Span::from_ms(16));
         let delay_at = |now: Time| now.since(at_ms(6));
-        p.update(&LAW, at_ms(15), 1.0, delay_at);
+        p.update(&TUNING, at_ms(15), 1.0, delay_at);
         near(p.probability, 0.0);
-        p.update(&LAW, at_ms(16), 1.0, delay_at);
+        p.update(&TUNING, at_ms(16), 1.0, delay_at);
         near(p.probability, 0.0312);
         let mut late = p;
-        p.update(&LAW, at_ms(32), 1.0, delay_at);
+        p.update(&TUNING, at_ms(32), 1.0, delay_at);
         near(p.probability, 0.084_16);
-        p.update(&LAW, at_ms(48), 1.0, delay_at);
+        p.update(&TUNING, at_ms(48), 1.0, delay_at);
         near(p.probability, 0.139_68);
-        late.update(&LAW, at_ms(60), 1.0, delay_at);
+        late.update(&TUNING, at_ms(60), 1.0, delay_at);
         assert_eq!(late.probability.to_bits(), p.probability.to_bits());
         // Empty from then on: 3.2 * (0 - 0.042) takes all of it but 0.00288, of which 0.0024 goes each update.
-        p.update(&LAW, at_ms(64), 1.0, |_| Span::ZERO);
+        p.update(&TUNING, at_ms(64), 1.0, |_| Span::ZERO);
         near(p.probability, 0.139_68 - 0.0024 - 0.1344);
-        p.update(&LAW, at_ms(100_000), 1.0, |_| Span::ZERO);
+        p.update(&TUNING, at_ms(100_000), 1.0, |_| Span::ZERO);
         near(p.probability, 0.0);
     }
 
@@ -157,16 +157,16 @@ mod tests {
         let item = Item { ecn: 1, ..Item::default() };
         let p = Pi2::with(0.25);
         for (marks, pick) in [(true, Pick::IsMarked), (false, Pick::IsDropped)] {
-            let off = share(|| p.classic(&LAW, &mut stream, marks), pick) - 0.0625;
+            let off = share(|| p.classic(&TUNING, &mut stream, marks), pick) - 0.0625;
             assert!(off.abs() < 0.003, "{off}");
         }
-        let off = share(|| p.scalable(&LAW, &mut stream, &item, true), Pick::IsMarked) - 0.5;
+        let off = share(|| p.scalable(&TUNING, &mut stream, &item, true), Pick::IsMarked) - 0.5;
         assert!(off.abs() < 0.0063, "{off}");
         let p = Pi2::with(0.6);
-        let off = share(|| p.classic(&LAW, &mut stream, true), Pick::IsDropped) - 0.36;
+        let off = share(|| p.classic(&TUNING, &mut stream, true), Pick::IsDropped) - 0.36;
         assert!(off.abs() < 0.006, "{off}");
-        let off = share(|| p.scalable(&LAW, &mut stream, &item, true), Pick::IsDropped) - 0.36;
+        let off = share(|| p.scalable(&TUNING, &mut stream, &item, true), Pick::IsDropped) - 0.36;
         assert!(off.abs() < 0.006, "{off}");
-        assert_eq!(share(|| p.scalable(&LAW, &mut stream, &item, false), Pick::IsMarked), 1.0);
+        assert_eq!(share(|| p.scalable(&TUNING, &mut stream, &item, false), Pick::IsMarked), 1.0);
     }
 }

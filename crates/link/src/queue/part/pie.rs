@@ -42,7 +42,7 @@ const PROBABILITY_MIN: f64 = 1e-12;
 
 /// The parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Law {
+pub struct Tuning {
     pub target: Span,
     /// Per second.
     pub alpha: f64,
@@ -54,7 +54,7 @@ pub struct Law {
     pub bytemode: bool,
 }
 
-/// The state of one queue under the law.
+/// The state of one queue under the algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Pie {
     probability: f64,
@@ -87,21 +87,21 @@ impl Pie {
     }
 
     /// Whether what is picked is marked, if it can be.
-    pub fn marks(&self, law: &Law) -> bool {
-        law.ecn && self.probability <= law.mark_up_to
+    pub fn marks(&self, tuning: &Tuning) -> bool {
+        tuning.ecn && self.probability <= tuning.mark_up_to
     }
 
     /// Whether a packet of `bytes` that comes to `backlog` waiting bytes is picked out; `mtu_bytes` is the largest packet.
     /// Updates must have been made.
     #[inline]
-    pub fn picks(&mut self, law: &Law, stream: &mut Stream, bytes: u32, backlog: u64, mtu_bytes: u32) -> bool {
+    pub fn picks(&mut self, tuning: &Tuning, stream: &mut Stream, bytes: u32, backlog: u64, mtu_bytes: u32) -> bool {
         if self.burst_left > Span::ZERO
-            || (self.delay.0 < law.target.0 / 2 && self.probability < LENIENT_BELOW)
+            || (self.delay.0 < tuning.target.0 / 2 && self.probability < LENIENT_BELOW)
             || backlog < 2 * u64::from(mtu_bytes)
         {
             return false;
         }
-        let share = if law.bytemode { f64::from(bytes) / f64::from(mtu_bytes) } else { 1.0 };
+        let share = if tuning.bytemode { f64::from(bytes) / f64::from(mtu_bytes) } else { 1.0 };
         let p = self.probability * share;
         self.accumulated = if p == 0.0 { 0.0 } else { self.accumulated + p };
         let [never, always] = ACCUMULATED;
@@ -131,20 +131,21 @@ impl Pie {
 
     /// Makes the updates that have come due; `backlog` bytes have waited since the last call.
     #[inline]
-    pub fn update(&mut self, law: &Law, now: Time, backlog: u64) {
+    pub fn update(&mut self, tuning: &Tuning, now: Time, backlog: u64) {
         while self.ticks.due(now).is_some() {
-            self.step(law, backlog);
+            self.step(tuning, backlog);
             let at_rest = self.probability == 0.0 && self.burst_left == BURST && self.delay == self.delay_old;
-            if at_rest && (self.delay == Span::ZERO || self.delay.0 < law.target.0 / 2) {
+            if at_rest && (self.delay == Span::ZERO || self.delay.0 < tuning.target.0 / 2) {
                 self.ticks.skip(now);
             }
         }
     }
 
     /// One update.
-    fn step(&mut self, law: &Law, backlog: u64) {
+    fn step(&mut self, tuning: &Tuning, backlog: u64) {
         let (q, old) = (self.delay.seconds(), self.delay_old.seconds());
-        let mut step = scale(self.probability) * (law.alpha * (q - law.target.seconds()) + law.beta * (q - old));
+        let mut step =
+            scale(self.probability) * (tuning.alpha * (q - tuning.target.seconds()) + tuning.beta * (q - old));
         if self.probability >= STEP_BOUNDED_FROM {
             step = step.min(STEP_MAX);
         }
@@ -159,7 +160,7 @@ impl Pie {
                 self.probability = 0.0;
             }
         }
-        let half = law.target.0 / 2;
+        let half = tuning.target.0 / 2;
         let short = |delay: Span| delay == Span::ZERO || delay.0 < half;
         if short(self.delay) && short(self.delay_old) && self.probability == 0.0 {
             (self.accumulated, self.burst_left, self.departed) = (0.0, BURST, None);
@@ -172,7 +173,7 @@ impl Pie {
 mod tests {
     use super::*;
 
-    const LAW: Law = Law {
+    const TUNING: Tuning = Tuning {
         target: Span::from_ms(15),
         alpha: 0.125,
         beta: 1.25,
@@ -199,11 +200,11 @@ mod tests {
     fn the_first_steps() {
         let mut p = pie();
         p.delay = Span::from_ms(25);
-        p.update(&LAW, at_ms(14), 10_000);
+        p.update(&TUNING, at_ms(14), 10_000);
         near(p.probability, 0.0);
-        p.update(&LAW, at_ms(15), 10_000);
+        p.update(&TUNING, at_ms(15), 10_000);
         near(p.probability, 1.586_914_062_5e-5);
-        p.update(&LAW, at_ms(30), 10_000);
+        p.update(&TUNING, at_ms(30), 10_000);
         near(p.probability, 2.563_476_562_5e-5);
     }
 
@@ -222,7 +223,7 @@ mod tests {
         ] {
             let mut p = pie();
             (p.probability, p.delay, p.delay_old) = (p_before, Span::from_ms(23), Span::from_ms(23));
-            p.update(&LAW, at_ms(15), 10_000);
+            p.update(&TUNING, at_ms(15), 10_000);
             near(p.probability, p_before + 0.001 / divisor);
         }
     }
@@ -237,7 +238,7 @@ mod tests {
             let mut p = pie();
             (p.probability, p.delay) = (before, Span::from_ms(q_ms));
             p.delay_old = Span::from_ms(if q_ms == 0 { 100 } else { 0 });
-            p.update(&LAW, at_ms(15), 10_000);
+            p.update(&TUNING, at_ms(15), 10_000);
             near(p.probability, after);
         }
     }
@@ -248,18 +249,18 @@ mod tests {
     fn an_empty_queue_forgets() {
         let mut p = pie();
         p.probability = 0.5;
-        p.update(&LAW, at_ms(15), 0);
+        p.update(&TUNING, at_ms(15), 0);
         near(p.probability, 0.490_341_796_875);
         let mut late = pie();
         late.probability = 0.5;
-        (2..=40).for_each(|n| p.update(&LAW, at_ms(15 * n), 0));
-        late.update(&LAW, at_ms(15 * 40 + 7), 0);
+        (2..=40).for_each(|n| p.update(&TUNING, at_ms(15 * n), 0));
+        late.update(&TUNING, at_ms(15 * 40 + 7), 0);
         assert_eq!(late.probability.to_bits(), p.probability.to_bits());
         assert!(p.probability > 0.15);
         // Packets that wait too short to be seen keep it from falling faster.
         let mut p = pie();
         p.probability = 0.5;
-        p.update(&LAW, at_ms(15), 100);
+        p.update(&TUNING, at_ms(15), 100);
         near(p.probability, 0.498_125);
     }
 
@@ -273,13 +274,13 @@ mod tests {
         for ms in [1000, 1100, 1149] {
             p.departs(at_ms(ms), delay, backlog);
             for _ in 0..20 {
-                assert!(!p.picks(&LAW, &mut stream, 1500, backlog, 1514), "{ms}");
+                assert!(!p.picks(&TUNING, &mut stream, 1500, backlog, 1514), "{ms}");
             }
         }
         p.departs(at_ms(1150), delay, backlog);
-        assert!(p.picks(&LAW, &mut stream, 1500, backlog, 1514));
+        assert!(p.picks(&TUNING, &mut stream, 1500, backlog, 1514));
         (p.probability, p.delay) = (0.0, Span::ZERO);
-        p.update(&LAW, at_ms(2000), 0);
+        p.update(&TUNING, at_ms(2000), 0);
         assert_eq!(p.burst_left, BURST);
     }
 
@@ -292,7 +293,7 @@ mod tests {
         let (mut gap, mut gaps) = (0, Vec::new());
         for _ in 0..200_000 {
             gap += 1;
-            if p.picks(&LAW, &mut stream, 1500, 100_000, 1514) {
+            if p.picks(&TUNING, &mut stream, 1500, 100_000, 1514) {
                 gaps.push(std::mem::take(&mut gap));
             }
         }
@@ -303,9 +304,9 @@ mod tests {
         assert!((mean - 14.0).abs() < 0.25, "{mean}");
         // Where the draw never comes: p = 0.01, the 850th is picked at the latest.
         (p.probability, p.accumulated) = (0.0, 8.49);
-        assert!(!p.picks(&LAW, &mut stream, 1500, 100_000, 1514));
+        assert!(!p.picks(&TUNING, &mut stream, 1500, 100_000, 1514));
         (p.probability, p.accumulated) = (0.01, 8.495);
-        assert!(p.picks(&LAW, &mut stream, 1500, 100_000, 1514));
+        assert!(p.picks(&TUNING, &mut stream, 1500, 100_000, 1514));
     }
 
     /// No pick with a delay below half the target unless p >= 0.2, nor with less than two full packets waiting.
@@ -321,7 +322,11 @@ mod tests {
             let mut p = pie();
             (p.probability, p.delay, p.burst_left) = (probability, Span::from_us(delay_us), Span::ZERO);
             p.accumulated = 8.4;
-            assert_eq!(p.picks(&LAW, &mut stream, 1500, backlog, 1514), expected, "{probability} {delay_us} {backlog}");
+            assert_eq!(
+                p.picks(&TUNING, &mut stream, 1500, backlog, 1514),
+                expected,
+                "{probability} {delay_us} {backlog}"
+            );
         }
     }
 }

@@ -111,14 +111,14 @@ fn display_name(name: &str) -> String {
     match name {
         "Overrides" | "tcp" => "Tcp".to_owned(),
         "QueueSpec" => "QueueChoice".to_owned(),
-        "Distribution_of_size" => "SizeLaw".to_owned(),
-        "Distribution_of_time" => "TimeLaw".to_owned(),
-        "Cdf_of_size" | "Cdf_of_time" => "CdfLaw".to_owned(),
+        "Distribution_of_size" => "SizeDistribution".to_owned(),
+        "Distribution_of_time" => "TimeDistribution".to_owned(),
+        "Cdf_of_size" | "Cdf_of_time" => "CdfDistribution".to_owned(),
         "congestion_control" => "CongestionControlChoice".to_owned(),
-        "Start" => "StartLaw".to_owned(),
+        "Start" => "StartChoice".to_owned(),
         "Sweep" => "Vary".to_owned(),
-        "Loss" => "LossLaw".to_owned(),
-        "Delay" => "DelayLaw".to_owned(),
+        "Loss" => "LossChoice".to_owned(),
+        "Delay" => "DelayChoice".to_owned(),
         "Template" => "TemplateChoice".to_owned(),
         "FlowControl" => "FlowControlChoice".to_owned(),
         "CongestionManagement" => "CongestionManagementChoice".to_owned(),
@@ -239,7 +239,7 @@ impl Reader<'_> {
             (_, Some(key)) => display_name(key),
             _ => name.to_owned(),
         };
-        // Two choices may have a kind of one name: the law and the queue `xcp`.
+        // Two choices may have a kind of one name: the congestion control and the queue `xcp`.
         let keys: Vec<String> = own.keys().cloned().collect();
         if self.keys.iter().any(|(other, theirs)| *other == name && *theirs != keys) {
             name.push_str(choice);

@@ -152,7 +152,7 @@ fn wrap(text: &str, width: usize, indent: &str) -> Vec<String> {
 fn write_field(out: &mut String, catalog: &Catalog, class: &Class, field: &Field) {
     let mut parts = annotation(catalog, &field.of);
     if class.wrap.is_some() {
-        // The same law serves sizes and times.
+        // The same distribution serves sizes and times.
         for part in &mut parts {
             *part = part.replace("Size", "str").replace("Time", "str");
         }

@@ -35,9 +35,9 @@ const ORDER: &[(&str, &str)] = &[
     ("Link", "`[[links]]`"),
     ("Direction", "one direction of a link"),
     ("LinkPairing", "pairing of links"),
-    ("DelayLaw", "delays"),
+    ("DelayChoice", "delays"),
     ("Framing", "framing"),
-    ("LossLaw", "loss"),
+    ("LossChoice", "loss"),
     ("Reorder", "reordering"),
     ("Jitter", "jitter"),
     ("Order", "order under jitter"),
@@ -51,13 +51,13 @@ const ORDER: &[(&str, &str)] = &[
     ("Traffic", "`[[traffic]]`"),
     ("Members", "hosts by name"),
     ("FlowPairing", "pairing of traffic"),
-    ("StartLaw", "start"),
-    ("SizeLaw", "laws of sizes and times"),
-    ("Pareto", "law `pareto`"),
-    ("Lognormal", "law `lognormal`"),
-    ("CdfLaw", "law `cdf`"),
+    ("StartChoice", "start"),
+    ("SizeDistribution", "congestion controls of sizes and times"),
+    ("Pareto", "congestion control `pareto`"),
+    ("Lognormal", "congestion control `lognormal`"),
+    ("CdfDistribution", "congestion control `cdf`"),
     ("WhenFull", "when the send buffer is full"),
-    ("GapLaw", "law of gaps"),
+    ("GapDistribution", "congestion control of gaps"),
     ("CongestionControlChoice", "congestion control"),
     ("Guest", "congestion control in Python"),
     ("SlowStart", "slow start"),
@@ -78,7 +78,7 @@ const FAMILIES: &[(&str, &str)] = &[
 
 pub fn page(catalog: &Catalog) -> String {
     let mut out = INTRODUCTION.to_owned();
-    let mut done: Vec<&str> = vec!["Tcp", "TimeLaw"];
+    let mut done: Vec<&str> = vec!["Tcp", "TimeDistribution"];
     for (name, heading) in ORDER {
         done.push(name);
         section(&mut out, catalog, name, heading);
@@ -175,7 +175,7 @@ fn table(out: &mut String, catalog: &Catalog, class: &Class) {
             "| `{}` | {} | {} | {} |",
             field.key,
             match &field.of {
-                // The same law serves sizes and times.
+                // The same distribution serves sizes and times.
                 Type::Quantity(_) if class.wrap.is_some() => "size or time".to_owned(),
                 of => words(catalog, of),
             },
@@ -236,7 +236,7 @@ fn words(catalog: &Catalog, of: &Type) -> String {
 fn heading_of(catalog: &Catalog, name: &str) -> Option<String> {
     match name {
         "Tcp" => return Some("TCP options".to_owned()),
-        "TimeLaw" => return heading_of(catalog, "SizeLaw"),
+        "TimeDistribution" => return heading_of(catalog, "SizeDistribution"),
         _ => {}
     }
     if let Some((_, heading)) = ORDER.iter().find(|(n, _)| *n == name) {
