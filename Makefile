@@ -14,7 +14,7 @@ MINUTES ?= 5
 .PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint bench wheel lock generate clean packetdrill
 
 help:
-	@echo "make demo      the quick cut of the study intel-2004: answer, verdicts, report"
+	@echo "make demo      the quick run of the study intel-2004: answer, verdicts, report"
 	@echo "make test      the fast tests, Rust and Python"
 	@echo "make test-all  the long ones as well (apt-get install tshark tcptrace for those that read captures)"
 	@echo "make fuzz      random scenarios without end; what is found goes to results/fuzz (docs/fuzz.md)"

@@ -12,9 +12,24 @@ use crate::train::{Arrival, Memory, Start, Train};
 use crate::{Abe, Ack, Question, Signal, Window};
 use elephan_units::{Span, Time};
 
-/// No window grows beyond this: a thousand times the largest window that TCP can offer (2^30 bytes, RFC 7323).
+/// The largest window, a thousand times what TCP can offer (2^30 bytes, RFC 7323).
 pub const MAX_WINDOW_BYTES: f64 = (1u64 << 40) as f64;
 
+/// One connection's controller: a congestion control, a slow start, and the window that they steer.
+///
+/// ```
+/// use elephan_cc::{Ack, Controller, Signal, Spec};
+/// use elephan_units::Time;
+///
+/// let mss = 1000;
+/// let mut controller = Controller::new(&Spec::named("reno").unwrap(), mss, 10 * mss);
+/// // In slow start the window grows by what an ACK acknowledges.
+/// controller.on_ack(&Ack { acked: 10 * mss, inflight: 10 * mss, ..Ack::default() });
+/// assert_eq!(controller.window(), 20_000.0);
+/// // RFC 5681 equation 4: a loss halves what was in flight.
+/// controller.on_congestion(&Signal::Loss { now: Time::ZERO, lost: mss, inflight: 20 * mss });
+/// assert_eq!((controller.window(), controller.ssthresh()), (10_000.0, 10_000.0));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Controller {
     w: Window,
@@ -37,12 +52,21 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// A controller with classic slow start without a limit.
+    /// Returns a controller with classic slow start, without a limit on what one ACK adds.
     pub fn new(spec: &Spec, mss: u64, initial_window_bytes: u64) -> Controller {
         Controller::with_slow_start(spec, &slow_start::Spec::default(), None, mss, initial_window_bytes)
     }
 
-    /// `abc_limit` is L of RFC 3465: most segments that one ACK may add in slow start.
+    /// Returns a controller with this slow start. `abc_limit` is L of RFC 3465: the most segments that one ACK may add in slow start.
+    ///
+    /// ```
+    /// use elephan_cc::{Ack, Controller, Spec, slow_start};
+    ///
+    /// let slow_start = slow_start::Spec::default();
+    /// let mut controller = Controller::with_slow_start(&Spec::named("reno").unwrap(), &slow_start, Some(2.0), 1000, 10_000);
+    /// controller.on_ack(&Ack { acked: 10_000, inflight: 10_000, ..Ack::default() });
+    /// assert_eq!(controller.window(), 12_000.0);
+    /// ```
     pub fn with_slow_start(
         spec: &Spec,
         slow_start: &slow_start::Spec,
@@ -68,15 +92,14 @@ impl Controller {
         controller
     }
 
-    /// The same without appropriate byte counting, as RFC 2581 has it: an ACK counts for one segment at most, in slow start
-    /// and in congestion avoidance, however much it acknowledges. Delayed ACKs then halve what a congestion control adds, if it
-    /// goes by ACKs ([`CongestionControl::counts_acks`]).
+    /// Counts ACKs instead of bytes, as RFC 2581 has it: an ACK adds as if it acknowledged one segment at most. Delayed ACKs then halve the
+    /// growth of a congestion control that goes by ACKs ([`CongestionControl::counts_acks`]).
     pub fn counting_acks(mut self) -> Controller {
         (self.abc_limit, self.counts_acks) = (1.0, true);
         self
     }
 
-    /// Sets segment size and initial window once the handshake has settled them.
+    /// Sets segment size and initial window. Call it when the handshake has settled them.
     pub fn establish(&mut self, mss: u64, initial_window_bytes: u64) {
         self.w.mss = mss.max(1) as f64;
         self.w.cwnd = initial_window_bytes as f64;
@@ -84,9 +107,16 @@ impl Controller {
         self.bound();
     }
 
-    /// Another congestion control steers from now on, from the window and the threshold that it finds. Slow start and a backed-off timer
-    /// stay as they are; what the new congestion control measures it begins to measure. An event from before is not undone any more: it
-    /// was the old congestion control's.
+    /// Replaces the congestion control. The new one begins with the window and the threshold that it finds, and begins to measure. Slow start
+    /// and a backed-off timer stay as they are. An event of the old congestion control is no longer undone.
+    ///
+    /// ```
+    /// use elephan_cc::{Controller, Spec};
+    ///
+    /// let mut controller = Controller::new(&Spec::named("reno").unwrap(), 1000, 10_000);
+    /// controller.switch_congestion_control(&Spec::named("cubic").unwrap());
+    /// assert_eq!((controller.name(), controller.window()), ("cubic", 10_000.0));
+    /// ```
     pub fn switch_congestion_control(&mut self, spec: &Spec) {
         self.algorithm = algorithm::Any::new(spec);
         self.abe = spec.abe();
@@ -94,13 +124,13 @@ impl Controller {
         self.prior = None;
     }
 
-    /// `bytes` are being sent while `inflight` bytes were in flight before them.
+    /// Is called when `bytes` leave while `inflight` bytes were in flight before them.
     #[inline]
     pub fn on_sent(&mut self, now: Time, bytes: u64, inflight: u64) {
         self.algorithm.on_sent(&mut self.w, now, bytes, inflight);
     }
 
-    /// An ACK of new data outside fast recovery.
+    /// Is called with each ACK of new data outside fast recovery.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) {
         self.backed_off = false;
@@ -124,20 +154,21 @@ impl Controller {
         }
     }
 
-    /// A timeout in an episode that has cut the window for the same data: the threshold stays, and what undo returns to.
+    /// Is called at a timeout in an episode that has already reduced the window for the same data. The threshold stays, and so does what an
+    /// undo restores.
     pub fn on_timeout_in_episode(&mut self, signal: &Signal) {
         let (ssthresh, prior) = (self.w.ssthresh, self.prior);
         self.on_congestion(signal);
         (self.w.ssthresh, self.prior) = (ssthresh, prior);
     }
 
-    /// Whether a stack that counts ACKs instead of bytes slows the congestion control down ([`CongestionControl::counts_acks`]).
+    /// Returns whether a stack that counts ACKs instead of bytes slows this congestion control down ([`CongestionControl::counts_acks`]).
     pub fn goes_by_acks(&self) -> bool {
         self.algorithm.counts_acks()
     }
 
-    /// Whether windows and ACKs say all about the congestion control, and means over a round trip of both are enough: it neither paces nor
-    /// probes nor acts upon the delay of single ACKs. One that asks routers is on its own where none answers.
+    /// Returns whether [`crate::rounds`] can predict this controller: it neither paces nor probes, and means over a round trip tell it as much as
+    /// single ACKs. A controller that asks routers counts as one whose routers do not answer.
     pub fn goes_by_rounds(&self) -> bool {
         self.pacing_rate().is_none() && !self.algorithm.probes() && !self.algorithm.reads_each_delay()
     }
@@ -147,29 +178,29 @@ impl Controller {
         if self.counts_acks && self.algorithm.counts_acks() { acked.min(self.w.mss as u64) } else { acked }
     }
 
-    /// Whether a loss in a window of data that `signal` has cut takes nothing more.
+    /// Returns whether the reduction at `signal` also covers a loss in the same window of data.
     pub fn suffices(&self, signal: &Signal) -> bool {
         !matches!(signal, Signal::Ecn { .. }) || (self.algorithm.ecn_is_loss() && !self.spared)
     }
 
-    /// The last reduction stands, whatever is found needless later.
+    /// Makes the last reduction final: no later [`Signal::Undo`] restores the window of before it.
     pub fn confirm(&mut self) {
         self.prior = None;
     }
 
-    /// An ACK of new data in fast recovery: the window does not grow by it.
+    /// Is called with each ACK of new data in fast recovery. The window does not grow by it.
     pub fn on_ack_in_recovery(&mut self, ack: &Ack) {
         self.algorithm.on_ack_in_recovery(&mut self.w, ack);
         self.bound();
     }
 
-    /// Recovery, or what followed a timeout, is over; to be told before the ACK that ends it.
+    /// Is called when recovery, or what followed a timeout, is over, before the ACK that ends it.
     pub fn on_recovered(&mut self) {
         self.algorithm.on_recovered(&mut self.w);
         self.bound();
     }
 
-    /// Whether the congestion control's window rules in recovery as well.
+    /// Returns whether the controller's window applies in recovery too, instead of proportional rate reduction.
     pub fn steers_recovery(&self) -> bool {
         self.algorithm.steers_recovery()
     }
@@ -197,6 +228,7 @@ impl Controller {
         }
     }
 
+    /// Is called at each congestion event. A timeout that follows another without progress in between keeps `ssthresh` (RFC 5681 section 3.1).
     pub fn on_congestion(&mut self, signal: &Signal) {
         let before = (self.w.cwnd, self.w.ssthresh);
         match signal {
@@ -234,124 +266,125 @@ impl Controller {
         self.bound();
     }
 
-    /// Whether the congestion control looks at delivery rates.
+    /// Returns whether the controller reads delivery rates ([`Ack::rate_bps`]).
     pub fn measures_rate(&self) -> bool {
         self.algorithm.measures_rate()
     }
 
-    /// Whether the congestion control goes by one-way delays.
+    /// Returns whether the controller reads one-way delays ([`Controller::on_one_way_delay`]).
     pub fn reads_one_way_delay(&mut self) -> bool {
         self.algorithm.one_way().is_some()
     }
 
-    /// The next ACK shows this one-way delay, by clocks of which only differences say something; for a congestion control that reads them.
+    /// Is called with the one-way delay that the next ACK shows. Only differences count, so the two clocks need not agree.
     pub fn on_one_way_delay(&mut self, delay: Span) {
         if let Some(delays) = self.algorithm.one_way() {
             delays.tell(delay);
         }
     }
 
-    /// What packets ask routers in a congestion header.
+    /// Returns what the flow's packets ask routers in a congestion header, if anything.
     pub fn asks_routers(&self) -> Option<Question> {
         self.algorithm.asks_routers()
     }
 
-    /// Routers have answered: `bytes` by which the window may change, infinite if none has. It changes with the next ACK.
+    /// Is called when routers have answered: the window may change by `bytes`, which is infinite if no router has set it. The next ACK applies
+    /// the change.
     pub fn on_feedback(&mut self, bytes: f64) {
         self.algorithm.on_feedback(bytes);
     }
 
-    /// Whether the congestion control sends trains of packets and looks at when each packet arrived.
+    /// Returns whether the controller sends trains of packets and looks at when each packet arrived.
     pub fn probes(&self) -> bool {
         self.algorithm.probes()
     }
 
-    /// Whether the peer is to acknowledge each segment at once.
+    /// Returns whether the peer has to acknowledge each segment at once.
     pub fn acknowledged_each(&self) -> bool {
         self.algorithm.acknowledged_each()
     }
 
-    /// Whether [`Controller::on_nic`] is to be called over TCP.
+    /// Returns whether [`Controller::on_nic`] has to be called over TCP.
     pub fn reads_nic(&self) -> bool {
         self.algorithm.reads_nic()
     }
 
-    /// What the congestion control draws by chance, it draws from here.
+    /// Sets the seed of what the congestion control draws at random.
     pub fn set_seed(&mut self, seed: u64) {
         self.algorithm.set_seed(seed);
     }
 
-    /// What the last connection to the same destination has left; to be told before [`Controller::begin`].
+    /// Is called before [`Controller::begin`] with what the last connection to the same destination has left.
     pub fn recall(&mut self, memory: &Memory) {
         self.algorithm.recall(memory);
     }
 
-    /// What the congestion control leaves for the next connection to the same destination.
+    /// Returns what the next connection to the same destination may start from, if the congestion control keeps anything.
     pub fn remember(&self) -> Option<Memory> {
         self.algorithm.remember()
     }
 
-    /// The connection is there.
+    /// Is called once after the handshake, and on a controller that replaces a running one.
     pub fn begin(&mut self, start: &Start) {
         self.algorithm.begin(&mut self.w, start);
         self.bound();
     }
 
-    /// A packet of a congestion control that probes has arrived; to be told before its ACK.
+    /// Is called when a packet of a controller that probes has arrived, before its ACK.
     pub fn on_arrival(&mut self, now: Time, arrival: &Arrival) {
         self.algorithm.on_arrival(&mut self.w, now, arrival);
         self.bound();
     }
 
-    /// The train to be sent from `now` on, when `segments` of new data are there.
+    /// Returns the train to send from `now` on, if the controller wants one while `segments` of new data are waiting.
     pub fn next_train(&mut self, now: Time, segments: u64) -> Option<Train> {
         self.algorithm.next_train(now, segments)
     }
 
-    /// Of the last train only `packets` could be sent.
+    /// Is called when only `packets` packets of the last train could be sent.
     pub fn on_train_cut(&mut self, now: Time, packets: u32) {
         self.algorithm.on_train_cut(&mut self.w, now, packets);
         self.bound();
     }
 
-    /// Routers have told the fair rate, of bytes with their IP headers, and how many such bytes of this flow wait there.
+    /// Is called when routers report the flow's fair rate, in bit/s of packets with their IP headers, and how many of the flow's bytes wait there.
     pub fn on_fair_rate(&mut self, rate_bps: f64, queue_bytes: f64) {
         self.algorithm.on_fair_rate(&mut self.w, rate_bps, queue_bytes);
         self.bound();
     }
 
-    /// The interface of a sender of RDMA, or behind a congestion control that probes, when it begins and when another congestion
-    /// control takes over.
+    /// Is called with the sender's network interface when a sender of RDMA, or a controller that probes, begins or replaces another.
     pub fn on_nic(&mut self, nic: &Nic) {
         self.algorithm.on_nic(&mut self.w, nic);
         self.bound();
     }
 
-    /// The receiver has notified of a marked packet.
+    /// Is called when the receiver has notified the sender of a marked packet (RoCE).
     pub fn on_notification(&mut self, now: Time) {
         self.algorithm.on_notification(&mut self.w, now);
         self.bound();
     }
 
-    /// An ACK has brought what a packet met at each port; to be told before the ACK.
+    /// Is called with what a packet has met at each port, before the ACK that brings it.
     pub fn on_telemetry(&mut self, telemetry: &Telemetry, progress: Progress) {
         self.algorithm.on_telemetry(&mut self.w, telemetry, progress);
         self.bound();
     }
 
-    /// When the congestion control wants [`Controller::on_timer`].
+    /// Returns when [`Controller::on_timer`] is due, if the controller wants it.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         self.algorithm.next_timer()
     }
 
+    /// Is called at the time that [`Controller::next_timer`] returned.
     pub fn on_timer(&mut self, now: Time) {
         self.algorithm.on_timer(&mut self.w, now);
         self.bound();
     }
 
-    /// Lowers the window to `bytes` without a congestion event: the restart window after idle (RFC 5681 section 4.1)
-    /// or a stack's burst moderation. Never raises it.
+    /// Lowers the window to `bytes` without a congestion event, as a restart after idle (RFC 5681 section 4.1) or burst moderation does. It
+    /// never raises the window.
     pub fn shrink_to(&mut self, bytes: f64) {
         if bytes < self.w.cwnd {
             self.w.cwnd = bytes;
@@ -360,75 +393,76 @@ impl Controller {
         }
     }
 
-    /// The congestion window in bytes.
+    /// Returns the congestion window in bytes.
     #[inline]
     pub fn window(&self) -> f64 {
         self.w.cwnd
     }
 
-    /// The slow-start threshold in bytes, infinite before the first event.
+    /// Returns the slow-start threshold in bytes. It is infinite before the first congestion event.
     #[inline]
     pub fn ssthresh(&self) -> f64 {
         self.w.ssthresh
     }
 
-    /// Segment size in bytes.
+    /// Returns the segment size in bytes.
     pub fn mss(&self) -> f64 {
         self.w.mss
     }
 
-    /// The stack spaces the segments of congestion controls that do not: so many per cent of a window a round trip while it is
-    /// below half of ssthresh, and from there on (Linux `tcp_update_pacing_rate`).
+    /// Lets the stack space the segments of a congestion control that does not pace. The rate is `slow_start_percent` per cent of a window a round
+    /// trip below half of `ssthresh`, and `beyond_percent` from there on (Linux `tcp_update_pacing_rate`).
     pub fn pacing(mut self, slow_start_percent: u16, beyond_percent: u16) -> Controller {
         self.pace = (slow_start_percent, beyond_percent);
         self.slow_start.on_pacing();
         self
     }
 
-    /// Windows a round trip at which the stack spaces segments, if the congestion control does not; 0 for not at all.
+    /// Returns how many windows a round trip the stack spaces segments at, or 0 if it does not space them.
     #[inline]
     pub fn pace(&self) -> f64 {
         let (slow_start, beyond) = self.pace;
         f64::from(if self.w.cwnd < self.w.ssthresh / 2.0 { slow_start } else { beyond }) / 100.0
     }
 
-    /// The rate that the congestion control asks to be paced at, in bit/s of payload (or of whole packets, see
-    /// [`CongestionControl::paces_packets`]); none for a congestion control that is driven by ACKs alone.
+    /// Returns the rate that the congestion control paces at, in bit/s of payload (or of whole packets, see
+    /// [`CongestionControl::paces_packets`]), or `None` if only ACKs drive it.
     #[inline]
     pub fn pacing_rate(&self) -> Option<f64> {
         self.algorithm.pacing_rate(&self.w)
     }
 
-    /// Pacing and timer, as the congestion control wants them.
+    /// Returns pacing rate, burst and timer at once.
     #[inline]
     pub fn wishes(&self) -> Wishes {
         self.algorithm.wishes(&self.w)
     }
 
+    /// Returns whether the window is below `ssthresh`.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.w.in_slow_start()
     }
 
-    /// The congestion control's name in the registry, or that of a guest's class.
+    /// Returns the name in the registry, or that of a guest's class.
     pub fn name(&self) -> &str {
         self.algorithm.name()
     }
 
-    /// Why a guest has given up; none for the congestion controls of this crate.
+    /// Returns why a guest has given up. It is `None` for every congestion control of this crate.
     pub fn fault(&self) -> Option<&Fault> {
         self.algorithm.fault()
     }
 
-    /// The congestion control's internals by name, always the same names in the same order (see [`crate::describe`]).
+    /// Returns the internals of the congestion control by name. The names and their order never change (see [`crate::describe`]).
     pub fn observe(&self) -> Vec<(&'static str, f64)> {
         let mut out = Vec::new();
         self.algorithm.observe(&mut out);
         out
     }
 
-    /// Sets `cwnd` or `ssthresh` (bytes) or a named internal; false if there is no such name or the value cannot be.
-    /// For tests and the stepping interface.
+    /// Sets `cwnd` or `ssthresh` (bytes) or an internal by its name, for tests and the stepping interface. Returns `false` if there is no such
+    /// name or the value is not possible.
     pub fn poke(&mut self, name: &str, value: f64) -> bool {
         match name {
             "cwnd" if value >= self.w.mss && value <= MAX_WINDOW_BYTES => self.w.cwnd = value,

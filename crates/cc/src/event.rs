@@ -30,7 +30,7 @@ pub struct Ack {
     pub min_rtt: Option<Span>,
     /// The smoothed round-trip time (RFC 6298).
     pub srtt: Option<Span>,
-    /// Bytes found lost since the connection began, those sent again and lost again once more.
+    /// Bytes found lost since the connection began, those retransmitted and lost again once more.
     pub lost: u64,
     /// Those of them that this ACK shows.
     pub newly_lost: u64,

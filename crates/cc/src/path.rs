@@ -12,7 +12,7 @@ const AFTERMATH_ROUNDS: u64 = 2;
 const RATE_MIN: f64 = 1.0;
 const RATE_MAX: f64 = 1e15;
 
-/// Round-trip time that the first pacing rate is reckoned with before one is measured (Linux `bbr_init_pacing_rate_from_rtt`,
+/// Round-trip time that the first pacing rate assumes before one is measured (Linux `bbr_init_pacing_rate_from_rtt`,
 /// draft-ietf-ccwg-bbr BBRInitPacingRate).
 pub(crate) const RTT_ASSUMED: Span = Span::from_ms(1);
 /// Bursts that the window has room for beyond bandwidth times delay: in the host, on the way, in the receiver (draft-ietf-ccwg-bbr,

@@ -15,7 +15,7 @@
 //! follows from the growth). The first of g_i / MSS holes is seen when the flight begins to come back and the last when it
 //! has, so the window rests for a round trip, and for a share 1 - MSS / g_i of another. Loss on the path takes a packet
 //! with probability p, independently. All losses of one window of data are one event for the congestion control, and what is lost is
-//! sent again.
+//! retransmitted.
 //!
 //! Streams alike share the rate in proportion to their windows. Left out: packets and their bursts, timeouts, limited
 //! transmit. Congestion controls that pace, probe or act upon the delay of single packets live by what is not here ([`Rounds::suits`]).

@@ -40,7 +40,7 @@ struct Source {
 }
 
 impl EgressControl {
-    /// `periods` has the refresh period of each port's PAUSE.
+    /// Returns the queues without frames. `periods` has the refresh period of each port's PAUSE.
     pub fn new((xoff, xon): (Bytes, Bytes), classes: u32, periods: Vec<Span>) -> EgressControl {
         let ports = periods.len();
         let sources = vec![Source { last: Time::NEVER, held: false }; ports];
@@ -57,14 +57,14 @@ impl EgressControl {
         }
     }
 
-    /// Only these classes, a bit each, are ever paused.
+    /// Restricts pauses to these classes, one bit each.
     pub fn only(mut self, lossless: u8) -> EgressControl {
         self.lossless = lossless;
         self
     }
 
-    /// A frame from ingress account `from` waits in the queue `to` from now on, or was refused there (0 bytes): appends the
-    /// ingress accounts that must be paused now.
+    /// Is called when a frame from ingress account `from` begins to wait in queue `to`, or was refused there (0 bytes). Appends the ingress
+    /// accounts that have to pause now.
     #[inline]
     pub fn queued(&mut self, now: Time, to: u32, from: u32, bytes: u32, out: &mut Vec<u32>) {
         let queue = &mut self.queues[to as usize];
@@ -102,7 +102,7 @@ impl EgressControl {
         }
     }
 
-    /// A frame has left the queue `to`: appends the ingress accounts that may resume now.
+    /// Is called when a frame has left queue `to`. Appends the ingress accounts that may resume now.
     #[inline]
     pub fn left(&mut self, to: u32, bytes: u32, out: &mut Vec<u32>) {
         let queue = &mut self.queues[to as usize];
@@ -129,32 +129,33 @@ impl EgressControl {
         }
     }
 
-    /// Whether an ingress account has been told to pause and not yet to resume.
+    /// Returns whether an ingress account was told to pause and not yet to resume.
     pub fn is_paused(&self, account: u32) -> bool {
         self.holders[account as usize] > 0
     }
 
-    /// Whether any queue is above its thresholds.
+    /// Returns whether any queue is above its thresholds.
     pub fn is_pausing(&self) -> bool {
         self.stopped > 0
     }
 
-    /// Whether the queue `to` holds the ingress account `from`.
+    /// Returns whether queue `to` holds the ingress account `from`.
     pub fn holds(&self, to: u32, from: u32) -> bool {
         to % self.classes == from % self.classes
             && self.queues[to as usize].sources[(from / self.classes) as usize].held
     }
 
-    /// Bytes that wait in an egress account's queue.
+    /// Returns the bytes that wait in the queue of an egress account.
     pub fn bytes(&self, to: u32) -> u64 {
         self.queues[to as usize].bytes
     }
 
+    /// Returns the bytes at which an account resumes.
     pub fn xon(&self) -> u64 {
         self.xon
     }
 
-    /// The refresh period of a port has changed.
+    /// Sets the refresh period of a port.
     pub fn set_period(&mut self, port: u32, period: Span) {
         self.periods[port as usize] = period;
     }

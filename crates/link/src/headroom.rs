@@ -27,7 +27,7 @@ use elephan_units::{Rate, Span};
 
 use crate::{pause, spec::Framing};
 
-/// One ingress link, as far as headroom goes.
+/// One ingress link, described as far as headroom depends on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Feeder {
     pub rate: Rate,
@@ -116,12 +116,13 @@ fn ethernet(rate: Rate, propagation: Span, response_quanta: u16) -> Feeder {
     }
 }
 
-/// The vendors' headroom of one ingress port, bytes; `propagation` is one way, `mtu_wire` a full frame on the wire.
+/// Returns the headroom of one ingress port in bytes, as vendors add it up. `propagation` is one way, `mtu_wire` a full frame on the wire.
 pub fn vendor_sum(rate: Rate, propagation: Span, mtu_wire: u64, response_quanta: u16) -> u64 {
     ethernet(rate, propagation, response_quanta).after_decision(mtu_wire) + mtu_wire
 }
 
-/// The strict need above XOFF, bytes of switch memory, for `ports` ingress ports and full Ethernet frames of `mtu` IP bytes.
+/// Returns the bytes of switch memory above XOFF that no frame can exceed, for `ports` ingress ports and full Ethernet frames of `mtu` IP
+/// bytes.
 pub fn exact_need(rate: Rate, propagation: Span, mtu: u32, response_quanta: u16, ports: u64) -> u64 {
     let feeder = ethernet(rate, propagation, response_quanta);
     let (wire, charged) = feeder.full(mtu);
@@ -129,29 +130,29 @@ pub fn exact_need(rate: Rate, propagation: Span, mtu: u32, response_quanta: u16,
     (charged - 1) + still.div_ceil(wire) * charged + ports.saturating_sub(1) * (still / wire + 2) * charged
 }
 
-/// The same for frames of any lengths up to `mtu` IP bytes and ingress links that differ: what they need together
-/// above a threshold of what they have in common.
+/// Returns the same for frames of any length up to `mtu` IP bytes and ingress links that differ: what they need together above a threshold
+/// of what they have in common.
 pub fn any_need(feeders: &[Feeder], mtu: u32) -> u64 {
     let others: u64 = feeders.iter().map(|&f| own_need(f, mtu)).sum();
     // The crossing frame itself takes the place of the one just complete.
     others.saturating_sub(1)
 }
 
-/// What one port, or one priority of it, needs for itself.
+/// Returns the bytes that one port, or one priority of it, needs for itself.
 pub fn own_need(feeder: Feeder, mtu: u32) -> u64 {
     feeder.taken(feeder.full(mtu).1) + feeder.still(mtu)
 }
 
 /// Zhu et al. 2015, section 4: `buffer` bytes for `ports` ports of `priorities` priorities, each with `flight` bytes of headroom.
 pub mod dcqcn {
-    /// The largest PFC threshold that leaves the headroom free, the same for all: `(B - p n t_flight) / (p n)`.
+    /// Returns the largest PFC threshold, the same for all, that leaves the headroom free: `(B - p n t_flight) / (p n)`.
     pub fn static_pfc(buffer: u64, ports: u64, priorities: u64, flight: u64) -> u64 {
         let queues = ports * priorities;
         buffer.saturating_sub(queues * flight).checked_div(queues).unwrap_or(0)
     }
 
-    /// Where ECN must mark to come before PFC with the dynamic threshold `beta (B - p n t_flight - s) / p`, all traffic of one
-    /// priority from all ports to one: `beta (B - p n t_flight) / (p n (beta + 1))`, to the nearest byte.
+    /// Returns where ECN has to mark to come before PFC with the dynamic threshold `beta (B - p n t_flight - s) / p`, if all traffic is of one
+    /// priority and goes from all ports to one: `beta (B - p n t_flight) / (p n (beta + 1))`, to the nearest byte.
     pub fn dynamic_ecn(buffer: u64, ports: u64, priorities: u64, flight: u64, beta: u64) -> u64 {
         let free = buffer.saturating_sub(ports * priorities * flight);
         let parts = priorities * ports * (beta + 1);

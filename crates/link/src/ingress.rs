@@ -19,7 +19,7 @@ use elephan_units::Bytes;
 /// Two full Ethernet frames: how far below its limit an account resumes unless XON says it.
 pub const HYSTERESIS_BYTES: u64 = 2 * 1518;
 
-/// Up to where an account takes of the shared part.
+/// How much an account may take of the shared part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
     Static {
@@ -57,8 +57,8 @@ struct Account {
 }
 
 impl IngressMemory {
-    /// `headroom` has each account's own bytes beside the shared part; none for accounts that may lose. `reserved` of the capacity
-    /// are kept for them.
+    /// Returns an empty memory. `headroom` has the bytes of each account beside the shared part, `None` for an account that may lose frames;
+    /// `reserved` bytes of the capacity are kept for them.
     pub fn new(capacity: u64, reserved: u64, threshold: Threshold, headroom: Vec<Option<u64>>) -> IngressMemory {
         let accounts = headroom.into_iter().map(|headroom| Account { headroom, ..Account::default() }).collect();
         IngressMemory {
@@ -81,8 +81,8 @@ impl IngressMemory {
         }
     }
 
-    /// Charges a frame that came in for `account` if it fits into the shared part and makes nobody pause, whatever else has been
-    /// released by now: with less in use, limits are higher.
+    /// Charges a frame that came in for `account` and returns `true` if it fits into the shared part and pauses nobody, whatever else has been
+    /// released by now: limits are higher when less is in use.
     #[inline]
     pub fn admit_easily(&mut self, account: u32, bytes: u32) -> bool {
         let bytes = u64::from(bytes);
@@ -104,7 +104,7 @@ impl IngressMemory {
         easy
     }
 
-    /// Charges a frame that came in for `account`; false if it does not fit. Appends the account if it must be paused now.
+    /// Charges a frame that came in for `account`, or returns `false` if it does not fit. Appends the account if it has to pause now.
     #[inline]
     pub fn admit(&mut self, account: u32, bytes: u32, out: &mut Vec<u32>) -> bool {
         let bytes = u64::from(bytes);
@@ -144,7 +144,7 @@ impl IngressMemory {
         fits
     }
 
-    /// Releases a frame of `account`; appends the accounts that may resume now.
+    /// Releases a frame of `account`. Appends the accounts that may resume now.
     #[inline]
     pub fn release(&mut self, account: u32, bytes: u32, out: &mut Vec<u32>) {
         let bytes = u64::from(bytes);
@@ -193,21 +193,24 @@ impl IngressMemory {
         }
     }
 
-    /// Whether an account would still be paused if only `own` of its bytes were left, and `used` of all.
+    /// Returns whether an account would still be paused if only `own` of its bytes, and `used` bytes of all, were left.
     pub fn stays_paused(&self, own: u64, used: u64) -> bool {
         !self.is_low(own.min(self.shared), used.min(self.shared))
     }
 
+    /// Returns whether an account was told to pause and not yet to resume.
     pub fn is_paused(&self, account: u32) -> bool {
         self.accounts[account as usize].paused
     }
+    /// Returns whether any account is paused.
     pub fn is_pausing(&self) -> bool {
         !self.paused.is_empty()
     }
-    /// Whether the memory pauses anybody at all.
+    /// Returns whether the memory can pause any account.
     pub fn pauses(&self) -> bool {
         self.threshold != Threshold::None
     }
+    /// Returns the bytes in use.
     pub fn used(&self) -> u64 {
         self.used + self.above
     }

@@ -6,7 +6,19 @@
 
 use crate::spec::Pause;
 
-/// The memory of one switch; ports are numbered by the caller from 0.
+/// The memory of one switch. The caller numbers the ports from 0.
+///
+/// ```
+/// use elephan_link::SharedMemory;
+///
+/// let mut memory = SharedMemory::new(3000, 2, None);
+/// assert!(memory.admit(0, 1500) && memory.admit(1, 1500));
+/// // Full: the next frame is refused until one is released.
+/// assert!(!memory.admit(1, 1500));
+/// memory.release(0, 1500, &mut Vec::new());
+/// assert!(memory.admit(1, 1500));
+/// assert_eq!(memory.used(), 3000);
+/// ```
 #[derive(Clone, Debug)]
 pub struct SharedMemory {
     capacity: u64,
@@ -25,12 +37,13 @@ struct Port {
 }
 
 impl SharedMemory {
+    /// Returns an empty memory of `capacity` bytes. `pause` has the thresholds of IEEE 802.3x, if the switch sends PAUSE.
     pub fn new(capacity: u64, ports: usize, pause: Option<Pause>) -> SharedMemory {
         let tight = pause.map_or(u64::MAX, |pause| pause.xoff.get()).min(capacity.saturating_add(1));
         SharedMemory { capacity, tight, used: 0, pause, pausing: false, ports: vec![Port::default(); ports] }
     }
 
-    /// Charges a frame that came in through `port` if it fits and makes nobody pause, whatever else has been released by now.
+    /// Charges a frame that came in through `port` and returns `true` if it fits and pauses nobody, whatever else has been released by now.
     #[inline]
     pub fn admit_easily(&mut self, port: u32, bytes: u32) -> bool {
         let used = self.used + u64::from(bytes);
@@ -42,7 +55,7 @@ impl SharedMemory {
         easy
     }
 
-    /// Charges a frame that came in through `port`; false if it does not fit.
+    /// Charges a frame that came in through `port`, or returns `false` if it does not fit.
     #[inline]
     pub fn admit(&mut self, port: u32, bytes: u32) -> bool {
         if self.used + u64::from(bytes) > self.capacity {
@@ -53,7 +66,7 @@ impl SharedMemory {
         true
     }
 
-    /// After an arrival through `port`, admitted or not: appends the ports that must be sent PAUSE now.
+    /// Appends the ports that have to get a PAUSE now. Call it after an arrival through `port`, admitted or not.
     #[inline]
     pub fn ports_to_pause(&mut self, port: u32, out: &mut Vec<u32>) {
         let Some(pause) = self.pause else { return };
@@ -76,7 +89,7 @@ impl SharedMemory {
         }
     }
 
-    /// Releases a frame that had come in through `port`; appends the ports that may resume now.
+    /// Releases a frame that had come in through `port`. Appends the ports that may resume now.
     #[inline(always)]
     pub fn release(&mut self, port: u32, bytes: u32, out: &mut Vec<u32>) {
         self.used -= u64::from(bytes);
@@ -92,18 +105,20 @@ impl SharedMemory {
         }
     }
 
-    /// Whether `port` has been sent PAUSE and not yet been resumed (its PAUSE must be refreshed).
+    /// Returns whether `port` was sent a PAUSE and has not resumed, so that its PAUSE must be refreshed.
     pub fn is_pausing_port(&self, port: u32) -> bool {
         self.ports[port as usize].paused
     }
 
+    /// Returns whether any port is paused.
     pub fn is_pausing(&self) -> bool {
         self.pausing
     }
+    /// Returns the bytes in use.
     pub fn used(&self) -> u64 {
         self.used
     }
-    /// The occupancy at which paused ports resume.
+    /// Returns the occupancy in bytes at which paused ports resume.
     pub fn xon(&self) -> u64 {
         self.pause.map_or(0, |pause| pause.xon.get())
     }

@@ -6,16 +6,34 @@
 
 use elephan_units::{PS_PER_S, Rate, Span, Time};
 
-/// Bytes of wire time of a PAUSE frame: 64 B, preamble and gap.
+/// The bytes of wire time of a PAUSE frame: 64 B, preamble and gap.
 pub const FRAME_WIRE_BYTES: u32 = 84;
 
-/// `quanta` of 512 bit times at `rate`, rounded down to a picosecond.
+/// Returns the time of `quanta` times 512 bits at `rate`, rounded down to a picosecond.
+///
+/// ```
+/// use elephan_units::{Rate, Span};
+///
+/// // The longest pause at 10 Gb/s: 65 535 quanta of 51.2 ns.
+/// assert_eq!(elephan_link::pause::quanta(Rate(10_000_000_000), 65_535), Span::from_ns(3_355_392));
+/// ```
 pub fn quanta(rate: Rate, quanta: u16) -> Span {
     let ps = u128::from(quanta) * 512 * u128::from(PS_PER_S) / u128::from(rate.0);
     Span(u64::try_from(ps).unwrap_or(u64::MAX))
 }
 
-/// When new frames may not start: `[from, until)`.
+/// Whether a paused port may start a frame: it may not within `[from, until)`.
+///
+/// ```
+/// use elephan_link::pause::Gate;
+/// use elephan_units::{Span, Time};
+///
+/// let mut gate = Gate::default();
+/// gate.receive(Time(1_000), Span(500), Span(100));
+/// assert_eq!(gate.window(), (Time(1_100), Time(1_500)));
+/// assert_eq!(gate.until_at(Time(1_200)), Some(Time(1_500)));
+/// assert_eq!(gate.until_at(Time(1_500)), None);
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gate {
     from: Time,
@@ -24,7 +42,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A PAUSE arrived; `pause` is its time and `response` how long the station takes to react.
+    /// Is called when a PAUSE of length `pause` arrives. The station takes `response` to react.
     pub fn receive(&mut self, now: Time, pause: Span, response: Span) {
         let reacted = now.saturating_add(response);
         let effective = if now < self.until { self.from.min(reacted) } else { reacted };
@@ -38,18 +56,18 @@ impl Gate {
         self.from = effective.max(now).min(self.until);
     }
 
-    /// The end of the closure if the gate is shut at `now`.
+    /// Returns when the pause interval ends, or `None` if the gate is open at `now`.
     #[inline]
     pub fn until_at(&self, now: Time) -> Option<Time> {
         (self.from <= now && now < self.until).then_some(self.until)
     }
 
-    /// When new frames may not start: from the first instant on, before the second.
+    /// Returns from when and until when no new frame may start.
     pub fn window(&self) -> (Time, Time) {
         (self.from, self.until)
     }
 
-    /// Counts the closure up to `now`, which becomes its new beginning.
+    /// Counts the pause interval up to `now`, which becomes its new beginning.
     fn settle(&mut self, now: Time) {
         self.shut = self.shut_until(now);
         self.from = self.from.max(now).min(self.until.max(now));
@@ -59,7 +77,7 @@ impl Gate {
         }
     }
 
-    /// How long the gate has been shut up to `now`.
+    /// Returns how long the gate has been shut up to `now`.
     pub fn shut_until(&self, now: Time) -> Span {
         self.shut + self.until.min(now).since(self.from)
     }

@@ -19,7 +19,7 @@ pub enum Framing {
     None,
 }
 
-/// What a framing adds to an IP packet, and the least that the result is; on the wire and without preamble and gap.
+/// What a framing adds to an IP packet, and the smallest frame, on the wire and without preamble and gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameCost {
     wire_added: u16,
@@ -29,13 +29,13 @@ pub struct FrameCost {
 }
 
 impl FrameCost {
-    /// Bytes of wire time for an IP packet of `ip_bytes`.
+    /// Returns the bytes of wire time of an IP packet of `ip_bytes`.
     #[inline]
     pub fn wire_bytes(self, ip_bytes: u32) -> u32 {
         (ip_bytes + u32::from(self.wire_added)).max(u32::from(self.wire_least))
     }
 
-    /// Bytes charged to a queue or memory: the wire bytes less preamble and gap.
+    /// Returns the bytes charged to a queue or memory: the wire bytes without preamble and gap.
     #[inline]
     pub fn charged_bytes(self, ip_bytes: u32) -> u32 {
         (ip_bytes + u32::from(self.charged_added)).max(u32::from(self.charged_least))
@@ -43,6 +43,7 @@ impl FrameCost {
 }
 
 impl Framing {
+    /// Returns what the framing costs.
     pub const fn cost(self) -> FrameCost {
         let (wire_added, wire_least, charged_added, charged_least) = match self {
             Framing::Ethernet => (38, 84, 18, 64),
@@ -92,7 +93,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// The share of the concerned packets that is lost, where the process has one that does not depend on its history.
+    /// Returns the share of the concerned packets that is lost, or `None` if it depends on the history of the process.
     pub fn mean(&self) -> Option<f64> {
         match self {
             Loss::None => Some(0.0),
@@ -125,7 +126,7 @@ fn always() -> f64 {
 }
 
 impl GilbertElliott {
-    /// The parameters by name.
+    /// Returns the parameters by name.
     pub fn probabilities(&self) -> [(&'static str, f64); 4] {
         [("to_bad", self.to_bad), ("to_good", self.to_good), ("loss_bad", self.loss_bad), ("loss_good", self.loss_good)]
     }
@@ -221,12 +222,12 @@ pub struct Pfc {
 }
 
 impl Pfc {
-    /// The lossless priorities, a bit each.
+    /// Returns the lossless priorities, one bit each.
     pub fn mask(&self) -> u8 {
         self.priorities.iter().fold(0, |mask, p| mask | 1 << (p & 7))
     }
 
-    /// XOFF and XON, if they are static.
+    /// Returns XOFF and XON, if they are static.
     pub fn marks(&self) -> Option<(Bytes, Bytes)> {
         let xoff = self.xoff?;
         let below = || Bytes(xoff.get().saturating_sub(HYSTERESIS_BYTES));
@@ -235,7 +236,7 @@ impl Pfc {
 }
 
 impl FlowControl {
-    /// The time of its pauses in quanta, if it sends any.
+    /// Returns the time of the pauses in quanta, if the switch sends any.
     pub fn quanta(&self) -> Option<u16> {
         match self {
             FlowControl::None => None,
@@ -269,5 +270,5 @@ impl Default for PauseReaction {
     }
 }
 
-/// Forwarding latency of a switch unless given: none, beyond store and forward.
+/// The forwarding latency of a switch unless a scenario gives one: none beyond store and forward.
 pub const SWITCH_LATENCY: Span = Span::ZERO;

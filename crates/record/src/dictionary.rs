@@ -10,7 +10,7 @@ use crate::table::ROW_GROUP_ROWS;
 pub fn data_dictionary() -> String {
     let mut text = String::from(
         "# Data dictionary\n\n\
-         <!-- Generated from crates/record/src/{rows,trace}.rs by `make generate`; do not edit. -->\n\n\
+         <!-- Generated from crates/record/src/{copies,flows,hosts,info,pauses,rows,trace}.rs by `make generate`; do not edit. -->\n\n\
          A run writes one Parquet file per table, `<table>.parquet`; the same tables come back from `elephan.run` as Arrow\n\
          tables. Unit and description of a column are also in the metadata of its Arrow field.\n\n\
          - Times and durations end in `_ns`: whole nanoseconds since the start of the run, rounded down from picoseconds.\n\

@@ -10,13 +10,13 @@
 
 mod capture;
 mod cell;
-mod closures;
 mod copies;
 mod dictionary;
 mod flows;
 mod hosts;
 mod info;
 mod names;
+mod pauses;
 mod recorder;
 mod rows;
 mod sink;
@@ -27,13 +27,13 @@ mod trace;
 pub use arrow_array::RecordBatch;
 pub use arrow_schema::{Schema, SchemaRef};
 pub use capture::{Capture, CapturedPacket, Direction, Interface, LinkType};
-pub use closures::{HoldRow, PauseRow};
 pub use copies::{CopyRow, CopySampleRow};
 pub use dictionary::data_dictionary;
 pub use flows::{FlowRow, StatisticsRow};
 pub use hosts::{HostRow, HostSampleRow, LoggerGapRow};
 pub use info::InfoRow;
 pub use names::Text;
+pub use pauses::{HoldRow, PauseRow};
 pub use recorder::{Recorder, TableData, Tables, TraceRecorder, specs, trace_specs};
 pub use rows::{
     DatagramRow, EventRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,

@@ -8,12 +8,12 @@ use arrow_schema::SchemaRef;
 
 use crate::Error;
 use crate::capture::{Capture, Interface};
-use crate::closures::{HoldRow, PauseRow};
 use crate::copies::{CopyRow, CopySampleRow};
 use crate::flows::{FlowRow, StatisticsRow};
 use crate::hosts::{HostRow, HostSampleRow, LoggerGapRow};
 use crate::info::InfoRow;
 use crate::names::{self, Names, SharedNames, Text};
+use crate::pauses::{HoldRow, PauseRow};
 use crate::rows::{
     DatagramRow, EventRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
     TransmitSampleRow,

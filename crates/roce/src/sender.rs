@@ -322,7 +322,7 @@ impl Sender {
         self.timer = (self.first < self.fresh).then(|| now.saturating_add(self.options.timeout));
     }
 
-    /// Everything from the first packet without acknowledgement is sent again.
+    /// Everything from the first packet without acknowledgement is retransmitted.
     fn go_back(&mut self, now: Time) {
         let lost = u64::from(self.wire_bytes(self.options.mtu.0 as u32));
         self.cc.on_congestion(&Signal::Loss { now, lost, inflight: self.inflight_wire() });

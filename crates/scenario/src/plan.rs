@@ -102,7 +102,7 @@ pub struct Impairments {
     pub jitter: Option<Jitter>,
 }
 
-/// IP bytes of a full Ethernet frame, the least that headroom reckons with.
+/// IP bytes of a full Ethernet frame, the least that headroom assumes.
 const FULL_IP_BYTES: u64 = 1500;
 
 /// What a switch needs for one priority of one port that must lose nothing, `link` leading there, whose frames carry `ip_bytes` at

@@ -1,7 +1,7 @@
 //! Flows: what an application does with a connection or a UDP stream, and what is known of it for the tables.
 
 use crate::net::NONE;
-use crate::packet::{Packets, Stamp, traits};
+use crate::packet::{Packets, Stamp, flags};
 use elephan_cc::Question;
 use elephan_cc::train::Arrival;
 use elephan_engine::Alarm;
@@ -62,8 +62,8 @@ impl Headers {
     #[cold]
     pub fn attach(&mut self, endpoint: &Endpoint, packets: &mut Packets, packet: u32) {
         let p = &mut packets[packet];
-        let has_data = p.traits & traits::DATA != 0;
-        p.traits |= if self.routed { traits::HEADED } else { 0 } | if self.stamped { traits::STAMPED } else { 0 };
+        let has_data = p.flags & flags::DATA != 0;
+        p.flags |= if self.routed { flags::HEADED } else { 0 } | if self.stamped { flags::STAMPED } else { 0 };
         if self.routed {
             let (ip_bytes, flags) = (p.ip_bytes, p.segment.flags);
             let rtt = endpoint.srtt().unwrap_or(Span::ZERO);
@@ -90,7 +90,7 @@ impl Headers {
     #[cold]
     pub fn take(&mut self, now: Time, endpoint: &mut Endpoint, packets: &Packets, packet: u32) {
         let p = &packets[packet];
-        if p.traits & traits::HEADED != 0 {
+        if p.flags & flags::HEADED != 0 {
             let header = packets.header(packet);
             match (header.request, self.told) {
                 (Request::Window(of), Answer::Window(sum)) => self.told = Answer::Window(sum + of.feedback_bytes),
@@ -108,7 +108,7 @@ impl Headers {
                 _ => {}
             }
         }
-        if p.traits & traits::STAMPED != 0 {
+        if p.flags & flags::STAMPED != 0 {
             let stamp = packets.stamp(packet);
             if let Some(departure) = stamp.departure {
                 self.came = Some(Arrival { departure, at: now });

@@ -7,8 +7,8 @@ use elephan_link::congestion::Feedback;
 use elephan_link::queue::CongestionHeader;
 use elephan_tcp::{SackBlocks, Segment};
 
-/// Bits of [`Packet::traits`].
-pub mod traits {
+/// Bits of [`Packet::flags`].
+pub mod flags {
     /// A UDP datagram; otherwise TCP.
     pub const UDP: u16 = 1;
     /// Carries payload.
@@ -83,7 +83,7 @@ pub struct Packet {
     pub charged: u32,
     /// Where it came in at that switch: its port, times 8, and its priority if the switch tells them apart.
     pub ingress: u32,
-    pub traits: u16,
+    pub flags: u16,
     /// Identification of the IP header: packets that its sender has sent in this flow, this one included, modulo 2^16.
     pub ident: u16,
 }
@@ -118,9 +118,9 @@ impl Default for Notice {
 impl Packet {
     /// Its sequence number, or packet number of RoCE data; none of a datagram, a frame, or a packet that has no such number.
     pub fn sequence(&self) -> Option<u32> {
-        let numbered = match self.traits & traits::ROCE {
-            0 => self.traits & (traits::UDP | traits::NOTIFICATION) == 0,
-            _ => self.traits & traits::DATA != 0,
+        let numbered = match self.flags & flags::ROCE {
+            0 => self.flags & (flags::UDP | flags::NOTIFICATION) == 0,
+            _ => self.flags & flags::DATA != 0,
         };
         numbered.then_some(self.segment.seq)
     }
@@ -155,7 +155,7 @@ impl Packets {
                 ip_bytes: 0,
                 charged: 0,
                 ingress: 0,
-                traits: 0,
+                flags: 0,
                 ident: 0,
             }
         })
@@ -166,19 +166,19 @@ impl Packets {
         let copy = self.take();
         self.slab[copy] = self.slab[handle];
         self.sacks[copy as usize] = self.sacks[handle as usize];
-        if self.slab[handle].traits & traits::HEADED != 0 {
+        if self.slab[handle].flags & flags::HEADED != 0 {
             *self.header_mut(copy) = *self.header(handle);
         }
-        if self.slab[handle].traits & traits::STAMPED != 0 {
+        if self.slab[handle].flags & flags::STAMPED != 0 {
             *self.stamp_mut(copy) = *self.stamp(handle);
         }
-        if self.slab[handle].traits & traits::NOTIFICATION != 0 {
+        if self.slab[handle].flags & flags::NOTIFICATION != 0 {
             *self.notice_mut(copy) = *self.notice(handle);
         }
-        if self.slab[handle].traits & traits::TAGGED != 0 {
+        if self.slab[handle].flags & flags::TAGGED != 0 {
             *self.tag_mut(copy) = self.tag(handle);
         }
-        if self.slab[handle].traits & traits::TELEMETRY != 0 {
+        if self.slab[handle].flags & flags::TELEMETRY != 0 {
             *self.telemetry_mut(copy) = *self.telemetry(handle);
         }
         copy
@@ -204,47 +204,47 @@ impl Packets {
         self.slab.prefetch(handle);
     }
 
-    /// The congestion header of a packet that is [`traits::HEADED`].
+    /// The congestion header of a packet that is [`flags::HEADED`].
     pub fn header(&self, handle: u32) -> &CongestionHeader {
         &self.headers[handle as usize]
     }
 
-    /// The congestion header of a packet that is [`traits::HEADED`], or place for one.
+    /// The congestion header of a packet that is [`flags::HEADED`], or place for one.
     pub fn header_mut(&mut self, handle: u32) -> &mut CongestionHeader {
         place_of(&mut self.headers, handle, CongestionHeader::default())
     }
 
-    /// The stamp of a packet that is [`traits::STAMPED`].
+    /// The stamp of a packet that is [`flags::STAMPED`].
     pub fn stamp(&self, handle: u32) -> &Stamp {
         &self.stamps[handle as usize]
     }
 
-    /// The stamp of a packet that is [`traits::STAMPED`], or place for one.
+    /// The stamp of a packet that is [`flags::STAMPED`], or place for one.
     pub fn stamp_mut(&mut self, handle: u32) -> &mut Stamp {
         place_of(&mut self.stamps, handle, Stamp::default())
     }
 
-    /// What a packet says that is a [`traits::NOTIFICATION`].
+    /// What a packet says that is a [`flags::NOTIFICATION`].
     pub fn notice(&self, handle: u32) -> &Notice {
         &self.notices[handle as usize]
     }
 
-    /// What a packet says that is a [`traits::NOTIFICATION`], or place for it.
+    /// What a packet says that is a [`flags::NOTIFICATION`], or place for it.
     pub fn notice_mut(&mut self, handle: u32) -> &mut Notice {
         place_of(&mut self.notices, handle, Notice::default())
     }
 
-    /// The congestion point that limits the source of a packet that is [`traits::TAGGED`].
+    /// The congestion point that limits the source of a packet that is [`flags::TAGGED`].
     pub fn tag(&self, handle: u32) -> u32 {
         self.tags[handle as usize]
     }
 
-    /// The congestion point that limits the source of a packet that is [`traits::TAGGED`], or place for it.
+    /// The congestion point that limits the source of a packet that is [`flags::TAGGED`], or place for it.
     pub fn tag_mut(&mut self, handle: u32) -> &mut u32 {
         place_of(&mut self.tags, handle, 0)
     }
 
-    /// What a packet with [`traits::TELEMETRY`] has met.
+    /// What a packet with [`flags::TELEMETRY`] has met.
     pub fn telemetry(&self, handle: u32) -> &Telemetry {
         &self.telemetry[handle as usize]
     }

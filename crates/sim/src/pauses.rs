@@ -1,4 +1,4 @@
-//! From the ports' records of their closures to rows: `pauses` and `holds`.
+//! From the ports' records of their pause intervals to rows: `pauses` and `holds`.
 
 use elephan_record::{HoldRow, PauseRow, Recorder};
 use elephan_scenario::Plan;
@@ -7,10 +7,10 @@ use crate::net::Net;
 use crate::tables::Tables;
 
 impl Tables {
-    /// Moves closures that are over into the `pauses` table.
+    /// Moves pause intervals that are over into the `pauses` table.
     pub fn pauses(&self, net: &mut Net, plan: &Plan, recorder: &mut Recorder) {
-        let Some(closures) = &mut net.closures else { return };
-        for p in closures.done.drain(..) {
+        let Some(intervals) = &mut net.intervals else { return };
+        for p in intervals.done.drain(..) {
             let link = &plan.links[p.port as usize];
             recorder.pauses.push(PauseRow {
                 pause: i64::from(p.pause),
@@ -33,7 +33,7 @@ impl Tables {
         }
     }
 
-    /// The `holds` table, and the closures that the end of the run cuts off.
+    /// The `holds` table, and the pause intervals that the end of the run cuts off.
     pub fn holds(&self, net: &mut Net, plan: &Plan, recorder: &mut Recorder) {
         net.close_closures(plan.duration);
         self.pauses(net, plan, recorder);

@@ -8,7 +8,7 @@ use crate::flow::Socket;
 use crate::host::{CPU_BUSY, TXQUEUE_FULL};
 use crate::limits::stopped;
 use crate::net::{self, NONE, Routes};
-use crate::packet::traits;
+use crate::packet::flags;
 use crate::world::World;
 
 /// IP and TCP headers of a segment without options.
@@ -22,15 +22,15 @@ impl World<'_> {
     pub fn deliver(&mut self, now: Time, packet: u32) {
         let (p, sack) = self.net.packets.get(packet);
         let (dest, number) = (p.dest, p.flow);
-        if p.traits & (traits::UDP | traits::NOTIFICATION | traits::ROCE) != 0 {
-            if p.traits & traits::NOTIFICATION != 0 {
+        if p.flags & (flags::UDP | flags::NOTIFICATION | flags::ROCE) != 0 {
+            if p.flags & flags::NOTIFICATION != 0 {
                 return self.net.take_notification(now, packet);
             }
-            if p.traits & traits::ROCE != 0 {
+            if p.flags & flags::ROCE != 0 {
                 return self.deliver_roce(now, packet);
             }
             let (bytes, seq) = (u64::from(p.segment.len), p.segment.seq);
-            let first = p.traits & traits::COPY == 0;
+            let first = p.flags & flags::COPY == 0;
             self.net.packets.free(packet);
             self.datagram_arrived(now, dest, number, bytes, (seq, first));
             return;
@@ -41,7 +41,7 @@ impl World<'_> {
             self.net.packets.free(packet);
             return;
         }
-        if p.traits & (traits::HEADED | traits::STAMPED) != 0
+        if p.flags & (flags::HEADED | flags::STAMPED) != 0
             && let Some(headers) = &mut socket.headers
         {
             headers.take(now, &mut socket.endpoint, &self.net.packets, packet);
@@ -146,14 +146,14 @@ impl World<'_> {
             p.flow = socket.number;
             p.ip_bytes = p.segment.ip_bytes();
             p.ident = socket.endpoint.counters().segs_out as u16;
-            p.traits = 0;
+            p.flags = 0;
             if p.segment.len > 0 {
-                p.traits = traits::DATA;
+                p.flags = flags::DATA;
                 let end = p.segment.seq.wrapping_add(p.segment.len);
                 if end.wrapping_sub(socket.highest) as i32 > 0 {
                     socket.highest = end;
                 } else {
-                    p.traits = traits::DATA | traits::RETRANSMISSION;
+                    p.flags = flags::DATA | flags::RETRANSMISSION;
                 }
             }
             if self.hosts.transmit && self.hosts.refuses(now, &mut self.net, first_link, (socket, id), self.spare) {
@@ -192,7 +192,7 @@ impl World<'_> {
         p.dest = flow;
         p.flow = number;
         p.ip_bytes = payload as u32 + if raw { 0 } else { UDP_IP_HEADERS };
-        p.traits = traits::UDP | traits::DATA | if raw { traits::RAW } else { 0 };
+        p.flags = flags::UDP | flags::DATA | if raw { flags::RAW } else { 0 };
         let link = self.net.routes.link(route);
         let node = self.plan.links[link as usize].from;
         let swamped = self.hosts.receive && self.is_swamped(node);

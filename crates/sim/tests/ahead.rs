@@ -1,4 +1,4 @@
-//! Ports that reckon ahead: whatever comes in between, the rows are those of a run in which each end has its event.
+//! Ports that compute departures in advance: whatever comes in between, the rows are those of a run in which each end has its event.
 
 mod common;
 
@@ -399,7 +399,7 @@ proptest! {
     /// All rows and the summary, but for the number of events, are those of a run in which each end of a transmission has its event; and
     /// what flows and ports have done is the same when nobody looks at them.
     #[test]
-    fn nobody_sees_who_reckons_ahead(shape in shapes(), loads in loads(), rest in rests()) {
+    fn nobody_sees_who_computes_in_advance(shape in shapes(), loads in loads(), rest in rests()) {
         let mut plan = plan(&shape, &loads, &rest);
         let mut recorder = Recorder::memory();
         let paths = Paths { general: true, eager: true };

@@ -138,8 +138,8 @@ fn paused_from_afar() -> (Builder, u32) {
     (b, link)
 }
 
-/// Ends and beginnings of closures, and when the switch first told its neighbour to resume.
-fn closures(plan: &elephan_scenario::Plan) -> (Vec<i64>, Vec<i64>, i64) {
+/// Ends and beginnings of pause intervals, and when the switch first told its neighbour to resume.
+fn intervals(plan: &elephan_scenario::Plan) -> (Vec<i64>, Vec<i64>, i64) {
     let (tables, _) = run(plan, false);
     let (times, kinds) = (ints(&tables, "events", "time_ns"), words(&tables, "events", "kind"));
     let resumed = times.iter().zip(&kinds).find(|(_, kind)| *kind == "resume").map_or(0, |(time, _)| *time);
@@ -182,22 +182,22 @@ fn one_way(b: &mut Builder, link: u32, from: Span, to: Span) {
 #[test]
 fn an_xon_that_is_cut_off() {
     let (b, _) = paused_from_afar();
-    let (_, ends, resumed) = closures(&b.plan);
+    let (_, ends, resumed) = intervals(&b.plan);
     assert!(ends[0] > resumed + 100_000, "{ends:?} {resumed}");
     let (mut b, link) = paused_from_afar();
     let at = resumed as u64 + 50_000;
     one_way(&mut b, link + 1, Span::from_ns(at), Span::from_ns(at + 1000));
-    assert_eq!(closures(&b.plan).1[0], at as i64);
+    assert_eq!(intervals(&b.plan).1[0], at as i64);
 }
 
 /// The other direction, in which the paused station sends, says nothing about its pause: it lasts.
 #[test]
 fn a_failure_forgets_no_pause_of_the_other_direction() {
     let (mut b, link) = paused_from_afar();
-    let (begins, ends, _) = closures(&b.plan);
+    let (begins, ends, _) = intervals(&b.plan);
     let at = begins[0] as u64 + 20_000;
     one_way(&mut b, link, Span::from_ns(at), Span::from_ns(at + 1000));
-    let (again, late, _) = closures(&b.plan);
+    let (again, late, _) = intervals(&b.plan);
     // What the failure cuts off of the last frames in flight the switch need not drain.
     assert!(again[0] == begins[0] && late[0] > at as i64 + 1_000_000 && late[0] <= ends[0], "{late:?} {ends:?}");
 }
@@ -206,10 +206,10 @@ fn a_failure_forgets_no_pause_of_the_other_direction() {
 #[test]
 fn a_pause_in_its_response_time() {
     let (mut b, link) = paused_from_afar();
-    let begins = closures(&b.plan).0;
+    let begins = intervals(&b.plan).0;
     let from = begins[0] as u64 - 1_000;
     outage(&mut b, link, Span::from_ns(from), Span::from_ns(from + 500));
-    let (again, ..) = closures(&b.plan);
+    let (again, ..) = intervals(&b.plan);
     // It is said again at the repair, and takes 67 ns, 100 us and the response time.
     assert!(again[0] >= from as i64 + 500 + 67 + 100_000 + 3072, "{again:?} {begins:?}");
 }

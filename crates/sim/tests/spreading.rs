@@ -36,11 +36,11 @@ fn watched(mut plan: Plan) -> Tables {
     let (tables, summary) = run(&plan, false);
     assert_eq!(summary["drops"], json!(0), "{summary}");
     let paused = rows(&tables, "ports", ["port", "paused_ns"]);
-    let closures = rows(&tables, "pauses", ["port", "duration_ns"]);
+    let intervals = rows(&tables, "pauses", ["port", "duration_ns"]);
     for [port, ns] in paused {
-        let of_port: Vec<i64> = closures.iter().filter(|row| row[0] == port).map(|row| row[1]).collect();
+        let of_port: Vec<i64> = intervals.iter().filter(|row| row[0] == port).map(|row| row[1]).collect();
         let (sum, rows) = (of_port.iter().sum::<i64>(), of_port.len() as i64);
-        assert!((sum..=sum + rows).contains(&ns), "port {port}: {ns} ns, closures {sum} ns");
+        assert!((sum..=sum + rows).contains(&ns), "port {port}: {ns} ns, intervals {sum} ns");
     }
     tables
 }
@@ -104,9 +104,9 @@ fn star(per: PausePer, sends: &[&[usize]]) -> (Tables, Vec<i64>, Vec<i64>) {
 fn head_of_line_blocking_has_a_victim() {
     for per in [PausePer::Memory, PausePer::Egress] {
         let (tables, up, down) = star(per, &[&[0], &[0, 1]]);
-        let closures = rows(&tables, "pauses", ["cause", "parent", "root", "depth", "episode"]);
-        assert!(closures.len() > 10);
-        assert!(closures.iter().all(|row| *row == [down[0], -1, down[0], 1, 1]), "{closures:?}");
+        let intervals = rows(&tables, "pauses", ["cause", "parent", "root", "depth", "episode"]);
+        assert!(intervals.len() > 10);
+        assert!(intervals.iter().all(|row| *row == [down[0], -1, down[0], 1, 1]), "{intervals:?}");
         let ports: Vec<i64> = rows(&tables, "pauses", ["port"]).iter().map(|r| r[0]).collect();
         assert!(up.iter().all(|port| ports.contains(port)) && ports.iter().all(|port| up.contains(port)));
         let held: Vec<(i64, i64, bool)> = holds(&tables).iter().map(|h| (h[1], h[2], h[3] > 0)).collect();
@@ -156,19 +156,19 @@ fn chain(innocent_shares: bool) -> (Tables, [i64; 4]) {
 fn a_paused_link_between_switches_spreads() {
     let (tables, [hot, innocent, trunk, root]) = chain(true);
     let columns = ["pause", "port", "cause", "parent", "root", "depth"];
-    let closures = rows(&tables, "pauses", columns);
-    let on_trunk: Vec<i64> = closures.iter().filter(|r| r[1] == trunk).map(|r| r[0]).collect();
+    let intervals = rows(&tables, "pauses", columns);
+    let on_trunk: Vec<i64> = intervals.iter().filter(|r| r[1] == trunk).map(|r| r[0]).collect();
     assert!(!on_trunk.is_empty());
-    for [_, port, cause, parent, of, depth] in &closures {
+    for [_, port, cause, parent, of, depth] in &intervals {
         assert_eq!(*of, root);
         if *port == trunk {
             assert_eq!((*cause, *parent, *depth), (root, -1, 1));
         } else {
             assert!([hot, innocent].contains(port));
-            assert!((*cause, *depth) == (trunk, 2) && on_trunk.contains(parent), "{closures:?}");
+            assert!((*cause, *depth) == (trunk, 2) && on_trunk.contains(parent), "{intervals:?}");
         }
     }
-    assert!(closures.iter().any(|r| r[1] == hot) && closures.iter().any(|r| r[1] == innocent));
+    assert!(intervals.iter().any(|r| r[1] == hot) && intervals.iter().any(|r| r[1] == innocent));
     let held: Vec<(i64, i64, bool)> = holds(&tables).iter().map(|h| (h[1], h[2], h[3] > 0)).collect();
     assert_eq!(held, [(hot, 0, true), (innocent, 1, false), (trunk, 0, true), (trunk, 1, false)]);
 }

@@ -145,7 +145,7 @@ fn episode(options: &Arc<Options>, in_flight: u64) -> Episode {
     }
 }
 
-/// (receiver's ns, sender's ns, ACKs): segments arrive but the lost; then all that is sent again arrives.
+/// (receiver's ns, sender's ns, ACKs): segments arrive but the lost; then all that is retransmitted arrives.
 fn sack(options: &Arc<Options>, in_flight: u64, lost: impl Fn(usize) -> bool) -> (u128, u128, u64) {
     let Episode { mut a, mut b, mut data } = episode(options, in_flight);
     let mut now = Time(10_000_000_000_000);

@@ -29,7 +29,7 @@ const BETA: f64 = 0.25;
 const K: f64 = 4.0;
 /// FreeBSD net.inet.tcp.rexmit_slop.
 const FREEBSD_SLOP: Span = Span::from_ms(200);
-/// RFC 6298 section 5.7: RTO for data after a SYN that was sent again.
+/// RFC 6298 section 5.7: RTO for data after a SYN that was retransmitted.
 pub const RTO_AFTER_SYN_LOSS: Span = Span::from_s(3);
 
 /// The nearest span to `ps`, which is not negative (by way of i64, which is one instruction).
@@ -172,7 +172,7 @@ impl Estimator {
         self.backoffs
     }
 
-    /// The SYN was sent again. If it gave no sample either, data begins with the `initial` timeout and 3 s at least
+    /// The SYN was retransmitted. If it gave no sample either, data begins with the `initial` timeout and 3 s at least
     /// (RFC 6298 section 5.7).
     pub fn after_syn_loss(&mut self, initial: Span) {
         self.backoffs = 0;

@@ -271,7 +271,7 @@ options! {
         windows = NewrenoTimer::Impatient, "assumed: RFC 6582 section 3.2 step 3";
         freebsd = NewrenoTimer::SlowButSteady, "FreeBSD tcp_newreno_partial_ack stops the timer, tcp_output starts it";
     }
-    /// The first unacknowledged segment, sent again in recovery, restarts the retransmission timer.
+    /// The first unacknowledged segment, retransmitted in recovery, restarts the retransmission timer.
     rearm_on_retransmit: bool {
         rfc = false, "RFC 6675 section 6: may";
         winxp = false, "assumed: not known";

@@ -72,9 +72,9 @@ instruments! {
         data_octets_out,
         /// Payload bytes received, duplicates included.
         data_octets_in,
-        /// Segments sent again.
+        /// Retransmitted segments.
         segs_retrans,
-        /// Payload bytes sent again.
+        /// Retransmitted payload bytes.
         octets_retrans,
         /// Times that fast recovery was entered.
         fast_retran,

@@ -168,7 +168,7 @@ impl Connection {
                 if self.syn_ack.is_none() {
                     self.ecn = self.asks_ecn && segment.ece && !segment.cwr;
                 }
-                // A repeated SYN-ACK answers nobody knows what.
+                // A retransmitted SYN-ACK answers nobody knows what.
                 self.syns += u32::from(self.syn_ack.is_some());
                 self.syn_ack.get_or_insert(now);
             }

@@ -1,12 +1,12 @@
 //! One direction of a connection: what its sender sent, and what the peer answered.
 //!
 //! Offsets count payload from 0, unwrapped from 32 bits. A segment is a retransmission if nothing in it is beyond the highest byte
-//! seen; below it, bytes that were never seen come either from a sender that repeats what was lost before the place of the capture
+//! seen; below it, bytes that were never seen come either from a sender that retransmits what was lost before the place of the capture
 //! or out of order: the latter if the hole is younger than half a round-trip time of the handshake (3 ms if that is not
 //! known, as Wireshark has it), and never at the sender itself. A round-trip time is sampled from a segment that was sent once to the
 //! ACK that covers it, if nothing that this ACK covers was sent twice (Karn) and both have times of their own. At the receiver that would
 //! be the time of the receiver alone; there it is the time from the first segment with a TSval to the first one that echoes it: a round
-//! trip, and what the sender waited. ACKs are duplicates as RFC 5681 section 2 says; one that repeats the SYN-ACK when a single
+//! trip, and what the sender waited. ACKs are duplicates as RFC 5681 section 2 says; one that retransmits the SYN-ACK when a single
 //! segment was sent is none, since nothing can have come out of order; nor is one that leaves the window closed (Linux `tcp_may_update_window`). A byte into a closed window is a probe, not a retransmission.
 
 mod answered;

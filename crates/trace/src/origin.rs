@@ -45,7 +45,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// A SYN; whether it repeats the one before. `touched`: something of the stream was seen.
+    /// A SYN; whether it retransmits the one before. `touched`: something of the stream was seen.
     pub fn open(&mut self, segment: &Segment, touched: bool) -> bool {
         let start = segment.seq.wrapping_add(1);
         let opening = Opening::of(segment);

@@ -2,6 +2,16 @@
 //!
 //! The rule of this layer: a quantity is an integer in its base unit (picosecond, bit per second, byte), arithmetic
 //! is exact, and text that cannot be represented exactly is refused rather than rounded.
+//!
+//! ```
+//! use elephan_units::{Rate, Span, Time, parse_rate, parse_span};
+//!
+//! let (rate, delay): (Rate, Span) = (parse_rate("10 Gbps")?, parse_span("5 ms")?);
+//! // A frame of 1 538 bytes leaves after 1 230.4 ns and arrives 5 ms later.
+//! let arrival = Time::ZERO + rate.time_of(1538) + delay;
+//! assert_eq!(arrival.ps(), 5_001_230_400);
+//! # Ok::<(), elephan_units::ParseError>(())
+//! ```
 
 #![forbid(unsafe_code)]
 
@@ -26,7 +36,7 @@ pub struct Time(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span(pub u64);
 
-/// A rate in bit/s.
+/// A rate in bit/s. Zero is no rate: [`parse_rate`] refuses it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(pub u64);
 
@@ -39,89 +49,145 @@ pub struct Bytes(pub u64);
 pub struct Packets(pub u64);
 
 impl Time {
+    /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than any event: "never".
+    /// An instant later than any event; it stands for "never".
     pub const NEVER: Time = Time(u64::MAX);
 
+    /// Returns the picoseconds since the start of the run.
     pub const fn ps(self) -> u64 {
         self.0
     }
 
-    /// Whole nanoseconds, rounded down (the unit of every `_ns` column).
+    /// Returns whole nanoseconds, rounded down: the unit of every `_ns` column.
+    ///
+    /// ```
+    /// assert_eq!(elephan_units::Time(1_999).ns(), 1);
+    /// ```
     pub const fn ns(self) -> i64 {
         (self.0 / 1000) as i64
     }
 
-    /// Seconds, for reports; never used to compute a later instant.
+    /// Returns seconds for reports. No later instant may be computed from them.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
 
-    /// Nearest picosecond to `s` seconds; saturates at both ends.
+    /// Returns the instant nearest to `s` seconds. Negative seconds and NaN give zero, seconds beyond 213 days the largest instant.
     pub fn from_seconds(s: f64) -> Time {
         Time(Span::from_seconds(s).0)
     }
 
-    /// The span from `earlier` to `self`, zero if `earlier` is later.
+    /// Returns the span from `earlier` to `self`, or zero if `earlier` is later.
+    ///
+    /// ```
+    /// use elephan_units::{Span, Time};
+    ///
+    /// assert_eq!(Time(500).since(Time(200)), Span(300));
+    /// assert_eq!(Time(200).since(Time(500)), Span::ZERO);
+    /// ```
     pub const fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 
+    /// Returns the instant `span` later, at most the largest instant.
     pub const fn saturating_add(self, span: Span) -> Time {
         Time(self.0.saturating_add(span.0))
     }
 }
 
 impl Span {
+    /// No time.
     pub const ZERO: Span = Span(0);
+    /// The longest span, 213.5 days.
     pub const MAX: Span = Span(u64::MAX);
 
+    /// Returns a span of `ns` nanoseconds.
     pub const fn from_ns(ns: u64) -> Span {
         Span(ns * 1000)
     }
+
+    /// Returns a span of `us` microseconds.
     pub const fn from_us(us: u64) -> Span {
         Span(us * 1_000_000)
     }
+
+    /// Returns a span of `ms` milliseconds.
     pub const fn from_ms(ms: u64) -> Span {
         Span(ms * 1_000_000_000)
     }
+
+    /// Returns a span of `s` seconds.
     pub const fn from_s(s: u64) -> Span {
         Span(s * PS_PER_S)
     }
-    /// Nearest picosecond to `s` seconds; negative and NaN give zero, beyond 213 days the maximum.
+
+    /// Returns the span nearest to `s` seconds. Negative seconds and NaN give zero, seconds beyond 213 days the longest span.
+    ///
+    /// ```
+    /// use elephan_units::Span;
+    ///
+    /// assert_eq!(Span::from_seconds(0.1), Span::from_ms(100));
+    /// assert_eq!(Span::from_seconds(-1.0), Span::ZERO);
+    /// assert_eq!(Span::from_seconds(1e9), Span::MAX);
+    /// ```
     pub fn from_seconds(s: f64) -> Span {
         Span((s * PS_PER_S as f64 + 0.5) as u64)
     }
+
+    /// Returns the picoseconds of the span.
     pub const fn ps(self) -> u64 {
         self.0
     }
+
+    /// Returns whole nanoseconds, rounded down.
     pub const fn ns(self) -> i64 {
         (self.0 / 1000) as i64
     }
+
+    /// Returns seconds for reports and models that compute in real numbers.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
+
+    /// Returns the sum, at most the longest span.
     pub const fn saturating_add(self, other: Span) -> Span {
         Span(self.0.saturating_add(other.0))
     }
+
+    /// Returns `k` times the span, at most the longest span.
     pub const fn saturating_mul(self, k: u64) -> Span {
         Span(self.0.saturating_mul(k))
     }
 }
 
 impl Rate {
+    /// Returns bits per second.
     pub const fn bps(self) -> u64 {
         self.0
     }
 
-    /// Time to send `bytes` at this rate, rounded down to a picosecond, at least one ([`Transmitter`] carries the
-    /// remainder of a busy period).
+    /// Returns the time that `bytes` take at this rate, rounded down to a picosecond, at least one. [`Transmitter`] carries the
+    /// remainder from one transmission to the next.
+    ///
+    /// ```
+    /// use elephan_units::{Rate, Span};
+    ///
+    /// assert_eq!(Rate(1_000_000_000).time_of(1500), Span::from_us(12));
+    /// ```
     pub fn time_of(self, bytes: u64) -> Span {
         let ps = u128::from(bytes) * 8 * u128::from(PS_PER_S) / u128::from(self.0);
         Span(u64::try_from(ps).unwrap_or(u64::MAX).max(1))
     }
 
-    /// Bytes that this rate carries in `span`, rounded down.
+    /// Returns the bytes that this rate carries in `span`, rounded down.
+    ///
+    /// ```
+    /// use elephan_units::{Rate, Span};
+    ///
+    /// // The bandwidth-delay product of 10 Gb/s and 100 ms.
+    /// assert_eq!(Rate(10_000_000_000).bytes_in(Span::from_ms(100)), 125_000_000);
+    /// ```
     pub fn bytes_in(self, span: Span) -> u64 {
         let bytes = u128::from(self.0) * u128::from(span.0) / (8 * u128::from(PS_PER_S));
         u64::try_from(bytes).unwrap_or(u64::MAX)
@@ -129,6 +195,7 @@ impl Rate {
 }
 
 impl Bytes {
+    /// Returns the number of bytes.
     pub const fn get(self) -> u64 {
         self.0
     }

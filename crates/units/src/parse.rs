@@ -2,17 +2,19 @@
 
 use crate::{Bytes, PS_PER_S, Packets, Rate, Span};
 
-/// Why a text is not a quantity: one line, without file or position.
+/// One line that says why a text is not a quantity. The caller adds file and position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ParseError(pub String);
 
-/// A queue's limit: bytes, packets or bandwidth-delay products.
+/// The limit of a queue, in bytes, in packets or in bandwidth-delay products.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
+    /// A limit in bytes.
     Bytes(u64),
+    /// A limit in packets.
     Packets(u64),
-    /// In thousandths of a BDP, so that the type stays exact.
+    /// A limit in thousandths of a bandwidth-delay product, so that the value stays exact.
     MilliBdp(u64),
 }
 
@@ -96,7 +98,14 @@ fn unknown<T>(unit: &str, text: &str, what: &str, known: &[&str]) -> Result<T> {
     fail(format!("unknown unit \"{unit}\" in \"{text}\": {what} takes {}", known.join(", ")))
 }
 
-/// Parses a span such as `"5 ms"`; units `ps ns us ms s min h d`. Beyond 213 days is an error.
+/// Parses a span such as `"5 ms"`, with a unit of `ps ns us ms s min h d`. A span beyond 213 days is an error.
+///
+/// ```
+/// use elephan_units::{Span, parse_span};
+///
+/// assert_eq!(parse_span("1.5 us"), Ok(Span::from_ns(1500)));
+/// assert_eq!(parse_span("0.5 ps").unwrap_err().to_string(), "\"0.5 ps\" is finer than one picosecond");
+/// ```
 pub fn parse_span(text: &str) -> Result<Span> {
     let (digits, places, unit) = split(text, "a time", "5 ms")?;
     let factor: u128 = match unit.as_str() {
@@ -134,7 +143,15 @@ fn prefix(unit: &str) -> Option<(u128, &str)> {
     PREFIXES.iter().find_map(|&(name, factor)| unit.strip_prefix(name).map(|rest| (factor, rest))).or(Some((1, unit)))
 }
 
-/// Parses a rate such as `"10 Gbps"`, `"622.08 Mb/s"` or `"1.25 GB/s"`; decimal prefixes, `b` bit, `B` byte.
+/// Parses a rate such as `"10 Gbps"`, `"622.08 Mb/s"` or `"1.25 GB/s"`; prefixes are decimal, `b` is a bit, `B` a byte.
+/// A rate between two whole numbers of bit/s becomes the nearest.
+///
+/// ```
+/// use elephan_units::{Rate, parse_rate};
+///
+/// assert_eq!(parse_rate("622.08 Mb/s"), Ok(Rate(622_080_000)));
+/// assert_eq!(parse_rate("1.25 GB/s"), Ok(Rate(10_000_000_000)));
+/// ```
 pub fn parse_rate(text: &str) -> Result<Rate> {
     let (digits, places, unit) = split(text, "a rate", "10 Gbps")?;
     let known = ["bps", "Kbps", "Mbps", "Gbps", "Tbps", "b/s", "Mb/s", "MB/s"];
@@ -154,7 +171,14 @@ pub fn parse_rate(text: &str) -> Result<Rate> {
     Ok(Rate(rate))
 }
 
-/// Parses a size such as `"48 KiB"`, `"2 MB"`, `"1500 B"` or `"1 Mb"` (bits, a whole number of bytes).
+/// Parses a size such as `"48 KiB"`, `"2 MB"`, `"1500 B"` or `"1 Mb"` (bits that make a whole number of bytes).
+///
+/// ```
+/// use elephan_units::{Bytes, parse_bytes};
+///
+/// assert_eq!(parse_bytes("48 KiB"), Ok(Bytes(49_152)));
+/// assert_eq!(parse_bytes("4 Mb"), Ok(Bytes(500_000)));
+/// ```
 pub fn parse_bytes(text: &str) -> Result<Bytes> {
     let (digits, places, unit) = split(text, "a size", "48 KiB")?;
     let known = ["B", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "Mb"];
@@ -169,8 +193,16 @@ pub fn parse_bytes(text: &str) -> Result<Bytes> {
     }
 }
 
-/// Parses a queue's limit: a size in bytes, packets (`"100 p"`) or `"1 bdp"`. Bits are refused: no queue is limited in bits, so that
-/// `"1 Gb"` is more likely a slip for `"1 GB"` than 125 MB.
+/// Parses the limit of a queue: bytes, packets (`"100 p"`) or bandwidth-delay products (`"1 bdp"`). Bits are an error: no queue is
+/// limited in bits, so `"1 Gb"` more likely means `"1 GB"` than 125 MB.
+///
+/// ```
+/// use elephan_units::{Size, parse_size};
+///
+/// assert_eq!(parse_size("100 p"), Ok(Size::Packets(100)));
+/// assert_eq!(parse_size("0.25 bdp"), Ok(Size::MilliBdp(250)));
+/// assert!(parse_size("1 Gb").is_err());
+/// ```
 pub fn parse_size(text: &str) -> Result<Size> {
     let (digits, places, unit) = split(text, "a limit", "100 p")?;
     match unit.as_str() {
@@ -186,6 +218,12 @@ pub fn parse_size(text: &str) -> Result<Size> {
 }
 
 /// Parses a count of packets such as `"256 p"`.
+///
+/// ```
+/// use elephan_units::{Packets, parse_packets};
+///
+/// assert_eq!(parse_packets("256 p"), Ok(Packets(256)));
+/// ```
 pub fn parse_packets(text: &str) -> Result<Packets> {
     let (digits, places, unit) = split(text, "a count of packets", "256 p")?;
     match unit.as_str() {

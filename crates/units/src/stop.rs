@@ -1,10 +1,19 @@
-//! Stopping long work from outside.
+//! Stops long work from outside.
 //!
-//! Work that may take long (a loop over all hosts, flows, routes, rows) calls [`look`] as it goes. When its flag is raised, by another
-//! thread or because who watches says so, the next look leaves the work by unwinding, as far as [`stoppable`]. A look never changes what
-//! is computed; it costs a read of two flags and, once in a while, of the clock.
+//! Work that may take long (a loop over all hosts, flows, routes, rows) calls [`look`] as it goes. When another thread raises its flag,
+//! or a callback asks to stop, the next look leaves the work by unwinding up to [`stoppable`]. A look never changes what is computed. It
+//! costs a read of two flags and, once in a while, of the clock.
 //!
-//! Work is also left when memory is short: whoever owns the allocator says so through [`set_memory_short`].
+//! Work also ends when memory is short: the owner of the allocator says so through [`set_memory_short`].
+//!
+//! ```
+//! use std::sync::{Arc, atomic::AtomicBool};
+//! use elephan_units::stop::{Stopped, look, stoppable};
+//!
+//! let flag = Arc::new(AtomicBool::new(true));
+//! let work = || loop { look() };
+//! assert_eq!(stoppable(&flag, None, work), Err::<(), _>(Stopped));
+//! ```
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
@@ -12,11 +21,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The work has been stopped.
+/// The error of work that was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 
-/// Is asked now and then in the thread of the work; returns whether to go on.
+/// A callback that the thread of the work calls now and then. It returns whether to go on.
 pub type Ask = Box<dyn FnMut() -> bool>;
 
 /// Who watches is asked at most so often.
@@ -56,13 +65,13 @@ thread_local! {
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
 }
 
-/// Puts the watch before back, however the work ends.
 /// The wall clock, by which a caller waits; no result depends on it.
 #[expect(clippy::disallowed_methods, reason = "no result depends on it")]
 fn wall_clock() -> Instant {
     Instant::now()
 }
 
+/// Restores the watch of before, however the work ends.
 struct Before(Option<Watch>);
 
 impl Drop for Before {
@@ -71,7 +80,7 @@ impl Drop for Before {
     }
 }
 
-/// Does `work`, which ends early when it looks and `flag` is raised, or `ask` says so. What it has half changed is lost with it.
+/// Runs `work` and returns its value, or [`Stopped`] if a look found `flag` raised or `ask` said so. What `work` owns is dropped then.
 pub fn stoppable<T>(flag: &Arc<AtomicBool>, ask: Option<Ask>, work: impl FnOnce() -> T) -> Result<T, Stopped> {
     let watch = Watch { flag: flag.clone(), ask, asked: wall_clock(), looks: 0 };
     let _before = Before(WATCH.replace(Some(watch)));
@@ -82,13 +91,13 @@ pub fn stoppable<T>(flag: &Arc<AtomicBool>, ask: Option<Ask>, work: impl FnOnce(
     }
 }
 
-/// Does what nobody may leave by unwinding, whoever looks in it: a call from another language.
+/// Runs `work` so that no look can leave it by unwinding. Use it for a call that comes from another language.
 pub fn unwatched<T>(work: impl FnOnce() -> T) -> T {
     let _before = Before(WATCH.replace(None));
     work()
 }
 
-/// Leaves the work if its flag is raised.
+/// Leaves the work of [`stoppable`] if its flag is raised; does nothing outside of it.
 #[inline]
 pub fn look() {
     let due = WATCH.with_borrow_mut(|watch| {

@@ -116,7 +116,7 @@ class Tcp(Table):
     duplicates_deliver: Without SACK a duplicate ACK counts for a segment delivered, and the ACK that follows for what is left.
     limited_transmit: New segments are sent on the duplicate ACKs before the threshold.
     newreno_timer: Which partial ACKs restart the timer in NewReno recovery: `impatient` or `slow-but-steady`.
-    rearm_on_retransmit: The first unacknowledged segment, sent again in recovery, restarts the retransmission timer.
+    rearm_on_retransmit: The first unacknowledged segment, retransmitted in recovery, restarts the retransmission timer.
     timeout_cuts_again: A timeout in an episode that has lowered ssthresh for the same data lowers it again.
     newreno_ack_heuristic: After a timeout NewReno tells lost retransmissions from needless ones by the gap between ACKs.
     ecn: Explicit congestion notification, if the peer agrees: `off`, `classic`, `dctcp` or `accurate`.
@@ -607,7 +607,7 @@ class Vegas(Table):
     alpha: Segments in the queue below which the window grows. Default: 2.0.
     beta: Segments in the queue above which the window falls. Default: 4.0.
     gamma: Segments in the queue above which slow start ends. Default: 1.0.
-    difference: How the segments in the queue are reckoned: `queued` or `over_base`. Default: "queued".
+    difference: How the segments in the queue are counted: `queued` or `over_base`. Default: "queued".
     start: Slow start: `every_other` round trip, or `each_cut`. Default: "every_other".
     samples_min: Samples of a round trip with fewer of which it counts as Reno's. Default: 1.
     base_restarts: What is sent with nothing in flight (after silence, or when all is lost) begins with a new baseRTT. Default:

@@ -44,7 +44,7 @@ registry! {
     ; guest Guest(Box<dyn Guest>) from guest::Spec
 }
 
-/// What a congestion control wants besides its window: see the methods of these names.
+/// What a controller wants besides its window. The methods of [`CongestionControl`] with these names say what each is.
 #[derive(Clone, Copy, Debug)]
 pub struct Wishes {
     pub pacing_rate: Option<f64>,
@@ -53,180 +53,182 @@ pub struct Wishes {
     pub timer: Option<Time>,
 }
 
-/// What a congestion control may do. All methods are called with the window that it steers; [`crate::Controller`] keeps the window
-/// between one segment and [`crate::MAX_WINDOW_BYTES`] afterwards.
+/// A congestion control: how the window grows in congestion avoidance and what a congestion event takes from it.
+///
+/// Every method gets the window that the algorithm steers. [`crate::Controller`] keeps that window between one segment and
+/// [`crate::MAX_WINDOW_BYTES`] afterwards. Every method has a default, so an algorithm writes only what it needs.
 pub trait CongestionControl {
-    /// `bytes` are being sent; `inflight` bytes were in flight before.
+    /// Is called when `bytes` leave while `inflight` bytes were in flight before them.
     fn on_sent(&mut self, _w: &mut Window, _now: Time, _bytes: u64, _inflight: u64) {}
 
-    /// Which transports it is for.
+    /// Returns the transports that the algorithm is for.
     fn transports(&self) -> &'static [Transport] {
         &[Transport::Tcp]
     }
 
-    /// Whether slow start and the congestion control's `on_ack` grow the window. A congestion control that says no sets it in
-    /// `on_delivery`; one for RDMA alone has no slow start.
+    /// Returns whether slow start and [`CongestionControl::on_ack`] grow the window. An algorithm that returns `false` sets the window in
+    /// [`CongestionControl::on_delivery`]. An algorithm for RDMA alone has no slow start.
     fn grows_by_ack(&self) -> bool {
         self.transports().contains(&Transport::Tcp)
     }
 
-    /// Whether a stack without byte counting shows the congestion control one segment an ACK at most. A congestion control whose
-    /// steps are so much a round trip, or follow a clock, says no: it is not the ACKs that it counts.
+    /// Returns whether the growth follows single ACKs, so that a stack without byte counting shows one segment an ACK at most. An algorithm that
+    /// grows by a fixed amount per round trip, or by a clock, returns `false`.
     fn counts_acks(&self) -> bool {
         true
     }
 
-    /// Whether an ECN-Echo takes from the window what a loss does, so that a loss in the same window of data takes nothing more (RFC
-    /// 3168 section 6.1.2). A congestion control that yields less to a mark says no.
+    /// Returns whether an ECN-Echo reduces the window as much as a loss, so that a loss in the same window of data reduces it no further (RFC
+    /// 3168 section 6.1.2). An algorithm that yields less to a mark returns `false`.
     fn ecn_is_loss(&self) -> bool {
         true
     }
 
-    /// Whether the congestion control acts upon the delay of single ACKs, of which means over a round trip say too little
-    /// ([`crate::rounds`]).
+    /// Returns whether the algorithm acts upon the delay of single ACKs, so that means over a round trip say too little ([`crate::rounds`]).
     fn reads_each_delay(&self) -> bool {
         false
     }
 
-    /// Where the congestion control takes one-way delays, if it goes by them: each is told before the ACK that shows it.
+    /// Returns where one-way delays go, if the algorithm reads them. Each delay is reported before the ACK that shows it.
     fn one_way(&mut self) -> Option<&mut OneWay> {
         None
     }
 
-    /// Whether the congestion control grows below `ssthresh` by itself, in its `on_ack`, instead of by the slow start of the stack.
+    /// Returns whether [`CongestionControl::on_ack`] also grows the window below `ssthresh`, instead of the slow start of the stack.
     fn has_slow_start(&self) -> bool {
         false
     }
 
-    /// Whether `Ack::rate_bps` is looked at: measuring it costs memory for every segment in flight.
+    /// Returns whether the algorithm reads [`Ack::rate_bps`]. Measuring it costs memory for every segment in flight.
     fn measures_rate(&self) -> bool {
         false
     }
 
-    /// What the congestion control asks routers: its packets carry a congestion header.
+    /// Returns what the packets of the flow ask routers in a congestion header, if anything.
     fn asks_routers(&self) -> Option<Question> {
         None
     }
 
-    /// Feedback has come back: `bytes` by which the window may change, infinite if no router has answered.
+    /// Is called when feedback has come back: the window may change by `bytes`, which is infinite if no router has answered.
     fn on_feedback(&mut self, _bytes: f64) {}
 
-    /// Whether the congestion control sends trains of packets and looks at when each packet arrived: see [`crate::train`]. Its packets say
-    /// when they left, and its receiver acknowledges each at once.
+    /// Returns whether the algorithm sends trains of packets and looks at when each packet arrived (see [`crate::train`]). Its packets say when
+    /// they left, and its receiver acknowledges each at once.
     fn probes(&self) -> bool {
         false
     }
 
-    /// Whether the receiver acknowledges each segment at once: a congestion control that takes every delay for the network's would
-    /// take the receiver's for it too.
+    /// Returns whether the receiver acknowledges each segment at once. An algorithm that takes every delay for the network's needs this.
     fn acknowledged_each(&self) -> bool {
         self.probes()
     }
 
-    /// Whether [`CongestionControl::on_nic`] is to be called over TCP.
+    /// Returns whether [`CongestionControl::on_nic`] has to be called over TCP.
     fn reads_nic(&self) -> bool {
         self.probes()
     }
 
-    /// What the congestion control draws by chance, it draws from here; from seed 0 if nobody says.
+    /// Sets the seed of what the algorithm draws at random. It is 0 if nobody calls this.
     fn set_seed(&mut self, _seed: u64) {}
 
-    /// What the last connection to the same destination has left; told before [`CongestionControl::begin`].
+    /// Is called before [`CongestionControl::begin`] with what the last connection to the same destination has left.
     fn recall(&mut self, _memory: &Memory) {}
 
-    /// What the congestion control leaves for the next connection.
+    /// Returns what the next connection to the same destination may start from.
     fn remember(&self) -> Option<Memory> {
         None
     }
 
-    /// The connection is there; not told to a congestion control that takes over from another.
+    /// Is called once after the handshake. [`Start::takes_over`] says whether the algorithm replaces a running one.
     fn begin(&mut self, _w: &mut Window, _start: &Start) {}
 
-    /// A packet of a congestion control that probes has arrived; told before its ACK.
+    /// Is called when a packet of an algorithm that probes has arrived, before its ACK.
     fn on_arrival(&mut self, _w: &mut Window, _now: Time, _arrival: &Arrival) {}
 
-    /// The train to be sent from `now` on, when `segments` of new data are there; asked whenever data may leave.
+    /// Returns the train to send from `now` on, if the algorithm wants one while `segments` of new data are waiting. It is called whenever data
+    /// may leave.
     fn next_train(&mut self, _now: Time, _segments: u64) -> Option<Train> {
         None
     }
 
-    /// Of the last train only `packets` could be sent.
+    /// Is called when only `packets` packets of the last train could be sent.
     fn on_train_cut(&mut self, _w: &mut Window, _now: Time, _packets: u32) {}
 
-    /// Routers have told the fair rate, of bytes with their IP headers, and how many of this flow wait there. It may come
-    /// before the handshake is over.
+    /// Is called when routers report the fair rate, in bit/s of packets with their IP headers, and how many of the flow's bytes wait there. It may
+    /// be called before the handshake is over.
     fn on_fair_rate(&mut self, _w: &mut Window, _rate_bps: f64, _queue_bytes: f64) {}
 
-    /// The interface of a sender of RDMA, or behind a congestion control that probes, when the congestion control begins to steer it.
+    /// Is called with the sender's network interface when the algorithm begins to steer a sender of RDMA, or begins to probe.
     fn on_nic(&mut self, _w: &mut Window, _nic: &Nic) {}
 
-    /// The receiver has notified of a marked packet.
+    /// Is called when the receiver has notified the sender of a marked packet.
     fn on_notification(&mut self, _w: &mut Window, _now: Time) {}
 
-    /// An ACK has brought what a packet met at each port; told before the ACK.
+    /// Is called with what a packet has met at each port, before the ACK that brings it.
     fn on_telemetry(&mut self, _w: &mut Window, _telemetry: &Telemetry, _progress: Progress) {}
 
-    /// The handshake is over: the window is the initial one.
+    /// Is called when the handshake is over and the window is the initial one.
     fn on_establish(&mut self, _w: &mut Window) {}
 
-    /// Any ACK of new data, in slow start and in recovery as well, before it grows the window: what a congestion control measures, it
-    /// measures here.
+    /// Is called with every ACK of new data, in slow start and in recovery too, before it grows the window. Measurements belong here.
     fn on_delivery(&mut self, _w: &mut Window, _ack: &Ack) {}
 
-    /// An ACK of new data in fast recovery.
+    /// Is called with each ACK of new data in fast recovery.
     fn on_ack_in_recovery(&mut self, w: &mut Window, ack: &Ack) {
         self.on_delivery(w, ack);
     }
 
-    /// An ACK in congestion avoidance, or what slow start left of one. A congestion control does not grow when `ack.app_limited`;
-    /// one that sets its window elsewhere does nothing here.
+    /// Is called with each ACK in congestion avoidance, or with what slow start left of one. The window must not grow when `ack.app_limited`.
+    /// An algorithm that sets its window elsewhere does nothing here.
     fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
 
-    /// A congestion event other than [`Signal::Undo`]. The congestion control sets `cwnd` and `ssthresh`; one that losses tell
-    /// nothing does nothing. A timer that expires again for the same segment is told by [`CongestionControl::on_timeout_again`].
+    /// Is called at each congestion event other than [`Signal::Undo`], and sets `cwnd` and `ssthresh`. An algorithm to which losses mean nothing
+    /// does nothing. [`CongestionControl::on_timeout_again`] reports a timer that expires again for the same segment.
     fn on_congestion(&mut self, _w: &mut Window, _signal: &Signal) {}
 
-    /// The retransmission timer has expired again and nothing was acknowledged since: one segment (RFC 5681 section 3.1).
+    /// Is called when the retransmission timer has expired again without progress in between. The window is one segment then (RFC 5681 section 3.1).
     fn on_timeout_again(&mut self, w: &mut Window, _now: Time) {
         w.cwnd = w.mss;
     }
 
-    /// Recovery, or what followed a timeout, is over; the ACK that ends it is told next.
+    /// Is called when recovery, or what followed a timeout, is over, before the ACK that ends it.
     fn on_recovered(&mut self, _w: &mut Window) {}
 
-    /// Whether its window rules in recovery as well; PRR and the like then do nothing (Linux `cong_control`).
+    /// Returns whether the window applies in recovery too (Linux `cong_control`). Proportional rate reduction and the like then do nothing.
     fn steers_recovery(&self) -> bool {
         false
     }
 
-    /// The last event was spurious: `cwnd` and `ssthresh` are restored already, the congestion control restores its own state.
+    /// Is called when the last event was spurious. `cwnd` and `ssthresh` are restored already; the algorithm restores its own state.
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {}
 
-    /// The window was lowered without a congestion event (restart after idle, burst moderation).
+    /// Is called when the window was lowered without a congestion event (restart after idle, burst moderation).
     fn on_shrink(&mut self, _w: &Window) {}
 
+    /// Returns when [`CongestionControl::on_timer`] is due, if ever.
     fn next_timer(&self) -> Option<Time> {
         None
     }
 
+    /// Is called at the time that [`CongestionControl::next_timer`] returned.
     fn on_timer(&mut self, _w: &mut Window, _now: Time) {}
 
-    /// bit/s of payload, as delivery rates are, for a congestion control that paces.
+    /// Returns the rate of an algorithm that paces, in bit/s of payload as delivery rates are.
     fn pacing_rate(&self, _w: &Window) -> Option<f64> {
         None
     }
 
-    /// Whether that rate is one of whole packets, with their IP and TCP headers, as routers tell it.
+    /// Returns whether [`CongestionControl::pacing_rate`] counts whole packets with their IP and TCP headers, as routers report it.
     fn paces_packets(&self) -> bool {
         false
     }
 
-    /// Segments that leave together when pacing lets something out.
+    /// Returns how many segments leave together when pacing lets something out.
     fn burst_segments(&self) -> f64 {
         1.0
     }
 
-    /// Pacing and timer at once, as every ACK asks for them; no congestion control has its own.
+    /// Returns pacing and timer at once, because every ACK asks for both. No algorithm needs its own version.
     #[inline]
     fn wishes(&self, w: &Window) -> Wishes {
         Wishes {
@@ -237,7 +239,7 @@ pub trait CongestionControl {
         }
     }
 
-    /// Why a congestion control of the user's has given up; it does nothing any more.
+    /// Returns why a guest has given up. It does nothing any more.
     fn fault(&self) -> Option<&Fault> {
         None
     }
@@ -422,7 +424,7 @@ impl CongestionControl for Any {
 }
 
 impl Spec {
-    /// Whether the congestion control is for this transport; classes of the user's are for TCP.
+    /// Returns whether the congestion control is for this transport. Classes of the user's are for TCP.
     pub fn suits(&self, transport: Transport) -> bool {
         match self {
             Spec::Guest(_) => transport == Transport::Tcp,

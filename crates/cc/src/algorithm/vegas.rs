@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 /// Smallest window that delay leaves, and smallest `ssthresh`, in segments (Linux `tcp_vegas_cong_avoid`).
 const MIN_SEGMENTS: f64 = 2.0;
 
-/// How the segments in the queue are reckoned.
+/// How the segments in the queue are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
@@ -59,7 +59,7 @@ parameters! {
     beta: f64 = 4.0, "Linux tcp_vegas.c beta = 4; Brakmo and Peterson 1995: 3 or 4" (min = 0);
     /// Segments in the queue above which slow start ends.
     gamma: f64 = 1.0, "Brakmo and Peterson 1995: one buffer; Linux tcp_vegas.c gamma = 1" (min = 0);
-    /// How the segments in the queue are reckoned: `queued` or `over_base`.
+    /// How the segments in the queue are counted: `queued` or `over_base`.
     difference: Difference = Difference::Queued, "Brakmo and Peterson 1995 (queued); Linux tcp_vegas.c (over_base)";
     /// Slow start: `every_other` round trip, or `each_cut`.
     start: Start = Start::EveryOther, "Brakmo and Peterson 1995 (every_other); Linux tcp_vegas.c (each_cut)";

@@ -152,7 +152,7 @@ impl Ecm {
         (self.set_point.0 / self.page.0.max(1)) as f64
     }
 
-    /// Largest |Fb|, in pages.
+    /// Returns the largest |Fb|, in pages.
     pub fn most(&self) -> f64 {
         (1.0 + 2.0 * self.weight) * self.set_point_pages()
     }
@@ -178,12 +178,13 @@ pub struct CongestionPoint {
 }
 
 impl CongestionPoint {
+    /// Returns the congestion point of an empty queue.
     pub fn new(spec: &Ecm) -> CongestionPoint {
         CongestionPoint { spec: spec.clone(), before: 0.0, left: spec.sample_bytes.0 as f64 }
     }
 
-    /// A frame of `bytes` has been accepted; `queue` bytes wait now, it among them. `tagged`: it says that its source is limited
-    /// by this congestion point. Answers what to send to its source.
+    /// Is called when a frame of `bytes` was accepted and `queue` bytes wait with it. `tagged` says that the frame's source is limited by this
+    /// congestion point. Returns what to send to the source.
     pub fn on_frame(&mut self, bytes: u32, queue: u64, tagged: bool) -> Option<Notification> {
         self.left -= f64::from(bytes);
         if self.left > 0.0 {
@@ -223,7 +224,7 @@ pub struct ReactionPoint {
 }
 
 impl ReactionPoint {
-    /// A source whose port runs at `line`.
+    /// Returns the reaction point of a source whose port runs at `line`.
     pub fn new(spec: &Ecm, line: Rate, stream: Stream) -> ReactionPoint {
         let line = line.0 as f64;
         ReactionPoint {
@@ -237,12 +238,12 @@ impl ReactionPoint {
         }
     }
 
-    /// The rate that the flow may send at; none if it is not limited.
+    /// Returns the rate that the flow may send at, or `None` if it is not limited.
     pub fn rate(&self) -> Option<f64> {
         self.by.map(|_| self.current)
     }
 
-    /// The source's port runs at another rate from now on: one that was not limited goes with it.
+    /// Sets the rate of the source's port. A source that was not limited sends at the new rate.
     pub fn set_line(&mut self, line: Rate) {
         self.line = line.0 as f64;
         if self.by.is_none() {
@@ -251,22 +252,22 @@ impl ReactionPoint {
         self.raise(0.0);
     }
 
-    /// The congestion point that frames of the flow are tagged with.
+    /// Returns the congestion point that frames of the flow are tagged with.
     pub fn tag(&self) -> Option<u32> {
         self.by
     }
 
-    /// The flow sends nothing before this.
+    /// Returns the time before which the flow sends nothing.
     pub fn stopped_until(&self) -> Time {
         self.stopped
     }
 
-    /// When [`ReactionPoint::on_timer`] must be called.
+    /// Returns when [`ReactionPoint::on_timer`] is due.
     pub fn next_timer(&self) -> Time {
         if self.by.is_some() { self.drift } else { Time::NEVER }
     }
 
-    /// A notification of the congestion point `from` has come.
+    /// Is called when a notification of the congestion point `from` arrives.
     pub fn on_notification(&mut self, now: Time, from: u32, says: Notification) {
         let spec = &self.spec;
         match says {
@@ -304,7 +305,7 @@ impl ReactionPoint {
         self.by = Some(from);
     }
 
-    /// The time of [`ReactionPoint::next_timer`] has come.
+    /// Is called at the time that [`ReactionPoint::next_timer`] returned.
     pub fn on_timer(&mut self, now: Time) {
         if self.by.is_some() && self.drift <= now {
             self.drift = now.saturating_add(self.spec.drift_period);

@@ -140,10 +140,12 @@ impl Handling {
 }
 
 impl CongestionManagement {
+    /// Returns whether the network has no congestion management.
     pub fn is_none(&self) -> bool {
         matches!(self, CongestionManagement::None)
     }
 
+    /// Returns how notifications travel, if there is congestion management.
     pub fn handling(&self) -> Option<Handling> {
         match self {
             CongestionManagement::None => None,
@@ -152,7 +154,7 @@ impl CongestionManagement {
         }
     }
 
-    /// Least rate of a limiter.
+    /// Returns the least rate of a limiter.
     pub fn rate_min(&self) -> Option<Rate> {
         match self {
             CongestionManagement::None => None,
@@ -161,7 +163,7 @@ impl CongestionManagement {
         }
     }
 
-    /// Set point of the queues.
+    /// Returns the set point of the queues.
     pub fn set_point(&self) -> Option<Bytes> {
         match self {
             CongestionManagement::None => None,
@@ -170,7 +172,7 @@ impl CongestionManagement {
         }
     }
 
-    /// What of the parameters cannot be, beyond the ranges that the schema gives.
+    /// Returns which parameter is not possible, beyond the ranges that the schema gives.
     pub fn problem(&self) -> Option<Problem> {
         match self {
             CongestionManagement::None => None,
@@ -179,7 +181,7 @@ impl CongestionManagement {
         }
     }
 
-    /// The congestion point of one queue.
+    /// Returns the congestion point of one queue.
     pub fn point(&self, stream: Stream) -> Option<Point> {
         match self {
             CongestionManagement::None => None,
@@ -193,7 +195,7 @@ impl CongestionManagement {
         }
     }
 
-    /// The reaction point of a source whose port runs at `line`.
+    /// Returns the reaction point of a source whose port runs at `line`.
     pub fn reaction(&self, line: Rate, stream: Stream) -> Option<Reaction> {
         match self {
             CongestionManagement::None => None,
@@ -216,7 +218,7 @@ pub enum Feedback {
 }
 
 impl Feedback {
-    /// As a number: QCN's six bits, ECM's pages (negative: slow down), 0 for a stop.
+    /// Returns the feedback as a number: QCN's six bits, ECM's pages (negative: slow down), 0 for a stop.
     pub fn value(self) -> f64 {
         match self {
             Feedback::Qcn(bits) => f64::from(bits),
@@ -225,7 +227,7 @@ impl Feedback {
         }
     }
 
-    /// Whether it asks for less: it may make a limiter.
+    /// Returns whether the feedback asks for less, so that it may create a limiter.
     pub fn slows(self) -> bool {
         match self {
             Feedback::Qcn(bits) => bits > 0,
@@ -243,8 +245,8 @@ pub enum Point {
 }
 
 impl Point {
-    /// A frame of `bytes` has been accepted; `queue` bytes wait now, it among them. `tagged`: it says that its source is limited
-    /// by this very point. `told` gets whom to tell what.
+    /// Is called when a frame of `bytes` was accepted and `queue` bytes wait with it. `tagged` says that the frame's source is limited by this
+    /// point. `told` receives whom to notify, and of what.
     pub fn on_frame(
         &mut self,
         (bytes, queue): (u32, u64),
@@ -269,7 +271,7 @@ pub enum Reaction {
 }
 
 impl Reaction {
-    /// The rate in bit/s that may be sent at; none if it is not limited.
+    /// Returns the rate in bit/s that the source may send at, or `None` if it is not limited.
     pub fn rate(&self) -> Option<f64> {
         match self {
             Reaction::Qcn(point) => point.rate(),
@@ -277,7 +279,7 @@ impl Reaction {
         }
     }
 
-    /// The rate of the source's port has changed.
+    /// Sets the rate of the source's port.
     pub fn set_line(&mut self, line: Rate) {
         match self {
             Reaction::Qcn(point) => point.set_line(line),
@@ -285,7 +287,7 @@ impl Reaction {
         }
     }
 
-    /// The rate in bit/s that it returns to, under an algorithm that has one.
+    /// Returns the rate in bit/s that the source returns to, if the algorithm has one.
     pub fn target(&self) -> Option<f64> {
         match self {
             Reaction::Qcn(point) => Some(point.target()),
@@ -293,7 +295,7 @@ impl Reaction {
         }
     }
 
-    /// The congestion point that its frames are tagged with.
+    /// Returns the congestion point that the frames are tagged with.
     pub fn tag(&self) -> Option<u32> {
         match self {
             Reaction::Qcn(_) => None,
@@ -301,7 +303,7 @@ impl Reaction {
         }
     }
 
-    /// Nothing may be sent before this.
+    /// Returns the time before which nothing may be sent.
     pub fn stopped_until(&self) -> Time {
         match self {
             Reaction::Qcn(_) => Time::ZERO,
@@ -309,7 +311,7 @@ impl Reaction {
         }
     }
 
-    /// When [`Reaction::on_timer`] must be called.
+    /// Returns when [`Reaction::on_timer`] is due.
     pub fn next_timer(&self) -> Time {
         match self {
             Reaction::Qcn(point) => point.next_timer(),
@@ -317,7 +319,7 @@ impl Reaction {
         }
     }
 
-    /// A notification of congestion point `from` has come.
+    /// Is called when a notification of congestion point `from` arrives.
     pub fn on_notification(&mut self, now: Time, from: u32, says: Feedback) {
         match (self, says) {
             (Reaction::Qcn(point), Feedback::Qcn(bits)) => point.on_feedback(now, bits),
@@ -327,13 +329,14 @@ impl Reaction {
         }
     }
 
-    /// A frame of `bytes` has been sent.
+    /// Is called when a frame of `bytes` was sent.
     pub fn on_sent(&mut self, now: Time, bytes: u32) {
         if let Reaction::Qcn(point) = self {
             point.on_sent(now, bytes);
         }
     }
 
+    /// Is called at the time that [`Reaction::next_timer`] returned.
     pub fn on_timer(&mut self, now: Time) {
         match self {
             Reaction::Qcn(point) => point.on_timer(now),

@@ -55,12 +55,13 @@ pub struct CongestionPoint {
 }
 
 impl CongestionPoint {
+    /// Returns the congestion point of an empty queue. `stream` draws the distances between samples.
     pub fn new(spec: &Qcn, mut stream: Stream) -> CongestionPoint {
         let left = spec.distance(0) * jittered(&mut stream, spec.jitter);
         CongestionPoint { spec: spec.clone(), before: 0.0, feedback: 0, left, stream }
     }
 
-    /// A frame of `bytes` has been accepted; `queue` bytes wait now, it among them. Answers the feedback to send, from 1 to 63.
+    /// Is called when a frame of `bytes` was accepted and `queue` bytes wait with it. Returns the feedback to send, from 1 to 63.
     pub fn on_frame(&mut self, bytes: u32, queue: u64) -> Option<u8> {
         self.on_frame_at(bytes, queue).map(|(feedback, _)| feedback).filter(|&feedback| feedback > 0)
     }
@@ -114,7 +115,7 @@ pub struct ReactionPoint {
 }
 
 impl ReactionPoint {
-    /// A source whose port runs at `line`.
+    /// Returns the reaction point of a source whose port runs at `line`.
     pub fn new(spec: &Qcn, line: Rate, stream: Stream) -> ReactionPoint {
         let line = line.0 as f64;
         ReactionPoint {
@@ -134,12 +135,12 @@ impl ReactionPoint {
         }
     }
 
-    /// The rate that the flow may send at; none if it is not limited.
+    /// Returns the rate that the flow may send at, or `None` if it is not limited.
     pub fn rate(&self) -> Option<f64> {
         self.limited.then_some(self.current)
     }
 
-    /// The source's port runs at another rate from now on: one that was not limited goes with it.
+    /// Sets the rate of the source's port. A source that was not limited sends at the new rate.
     pub fn set_line(&mut self, line: Rate) {
         self.line = line.0 as f64;
         if !self.limited {
@@ -149,22 +150,22 @@ impl ReactionPoint {
         self.release();
     }
 
-    /// The target rate.
+    /// Returns the target rate.
     pub fn target(&self) -> f64 {
         self.target
     }
 
-    /// Cycles of bytes and of the timer that have ended since the last notification.
+    /// Returns the cycles of bytes and of the timer that have ended since the last notification.
     pub fn cycles(&self) -> (u32, u32) {
         (self.byte_cycles, self.timer_cycles)
     }
 
-    /// When [`ReactionPoint::on_timer`] must be called.
+    /// Returns when [`ReactionPoint::on_timer`] is due.
     pub fn next_timer(&self) -> Time {
         if self.limited { self.timer.min(self.drift) } else { Time::NEVER }
     }
 
-    /// A notification has come.
+    /// Is called when a notification arrives.
     pub fn on_feedback(&mut self, now: Time, feedback: u8) {
         let feedback = feedback.min(FEEDBACK_MAX);
         if feedback == 0 {
@@ -193,7 +194,7 @@ impl ReactionPoint {
         self.limited = true;
     }
 
-    /// A frame of the flow has been sent.
+    /// Is called when a frame of the flow was sent.
     pub fn on_sent(&mut self, now: Time, bytes: u32) {
         if !self.limited {
             return;
@@ -207,7 +208,7 @@ impl ReactionPoint {
         }
     }
 
-    /// The time of [`ReactionPoint::next_timer`] has come.
+    /// Is called at the time that [`ReactionPoint::next_timer`] returned.
     pub fn on_timer(&mut self, now: Time) {
         if self.limited && self.drift <= now {
             self.drift = now.saturating_add(self.spec.drift_period);

@@ -31,8 +31,10 @@ pub struct Limit {
 }
 
 impl Limit {
+    /// No limit.
     pub const NONE: Limit = Limit { bytes: u64::MAX, packets: u64::MAX };
 
+    /// Returns the limit that a scenario asks for. `bdp_bytes` is one bandwidth-delay product; without a size there is no limit.
     pub fn of(size: Option<Size>, bdp_bytes: u64) -> Limit {
         match size {
             None => Limit::NONE,
@@ -45,13 +47,13 @@ impl Limit {
         }
     }
 
-    /// Whether more than this waits.
+    /// Returns whether more than this waits.
     #[inline]
     pub fn is_exceeded(&self, waiting_bytes: u64, waiting_packets: u64) -> bool {
         waiting_bytes > self.bytes || waiting_packets > self.packets
     }
 
-    /// Whether one more packet of `bytes` fits beside what waits.
+    /// Returns whether one more packet of `bytes` fits beside what waits.
     #[inline]
     pub fn admits(&self, waiting_bytes: u64, waiting_packets: u64, bytes: u32) -> bool {
         waiting_bytes + u64::from(bytes) <= self.bytes && waiting_packets < self.packets
@@ -77,7 +79,7 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// The packet that leaves next.
+    /// Returns the packet that leaves next.
     pub fn first(&self) -> Option<&Item> {
         self.waiting.front()
     }

@@ -36,16 +36,16 @@ impl Default for Item {
     }
 }
 
-/// Whether a packet with this codepoint may be marked instead of dropped: ECT(0), ECT(1) or CE.
+/// Returns whether a packet with this codepoint may be marked instead of dropped: ECT(0), ECT(1) or CE.
 #[inline]
 pub fn is_ect(ecn: u8) -> bool {
     ecn & 3 != 0
 }
 
-/// Waiting packets that a discipline has dropped, each with its reason; the caller takes them out.
+/// Waiting packets that a discipline has dropped, each with its reason. The caller takes them out.
 pub type Discarded = Vec<(Item, &'static str)>;
 
-/// A parameter that cannot be as it is, and why.
+/// A key whose value is not possible, and why.
 pub type Problem = (&'static str, String);
 
 /// Objects to a time of zero where the model needs one.
@@ -58,7 +58,7 @@ fn at_least_1_us(key: &'static str, span: Span) -> Option<Problem> {
     (span < Span::from_us(1)).then(|| (key, format!("\"{span}\": must be at least 1 us")))
 }
 
-/// What became of a packet offered to a queue.
+/// What became of a packet that was offered to a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Accepted,
@@ -67,49 +67,66 @@ pub enum Verdict {
     Dropped(&'static str),
 }
 
-/// The parameters of a discipline.
+/// The parameters of a queue discipline.
 pub trait Parameters {
     type Queue;
 
-    /// Builds the queue; `bdp_bytes` is what a limit in BDP refers to.
+    /// Returns the empty queue. `bdp_bytes` is what a limit in BDP refers to.
     fn build(&self, bdp_bytes: u64) -> Self::Queue;
 
-    /// What of the parameters cannot be, beyond the ranges that the schema gives.
+    /// Returns which parameter is not possible, beyond the ranges that the schema gives.
     fn problem(&self) -> Option<Problem> {
         None
     }
 
-    /// What a packet has to fit into beside the limit, by its key.
+    /// Returns what a packet has to fit into beside the limit, by its key.
     fn depths(&self) -> Vec<(&'static str, Bytes)> {
         Vec::new()
     }
 }
 
 /// One queue discipline. Time never runs backwards between calls.
+///
+/// ```
+/// use elephan_link::queue::{Discipline, Item, Parameters, QueueSpec, Verdict};
+/// use elephan_units::Time;
+///
+/// let spec: QueueSpec = serde_json::from_str(r#"{ "kind": "fifo", "limit": "2 p" }"#).unwrap();
+/// let (mut queue, mut discarded) = (spec.build(0), Vec::new());
+/// for handle in 0..3 {
+///     let packet = Item { handle, bytes: 1500, ..Item::default() };
+///     let verdict = queue.enqueue(Time::ZERO, packet, &mut discarded);
+///     // Drop-tail: the third packet finds the queue full.
+///     assert_eq!(matches!(verdict, Verdict::Dropped(_)), handle == 2);
+/// }
+/// let (first, is_marked) = queue.dequeue(Time::ZERO, &mut discarded).unwrap();
+/// assert_eq!((first.handle, is_marked, queue.packets()), (0, false, 1));
+/// ```
 pub trait Discipline {
-    /// Offers a packet. Packets that it pushes out go to `discarded`; the packet itself is answered for by the verdict.
+    /// Offers a packet; the verdict says what became of it. Packets that it pushes out go to `discarded`.
     fn enqueue(&mut self, now: Time, item: Item, discarded: &mut Discarded) -> Verdict;
-    /// The next packet to send and whether it must be marked. Packets that it drops on the way go to `discarded`.
+    /// Returns the next packet to send and whether it must be marked. Packets that the discipline drops on the way go to `discarded`.
     fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)>;
-    /// Lets a packet pass that finds nothing waiting and leaves at once, unmarked, as it would through [`Discipline::enqueue`] and
-    /// [`Discipline::dequeue`]. False, with nothing changed, if it would not, or if the discipline cannot say.
+    /// Returns whether a packet that finds nothing waiting leaves at once and unmarked, and counts it as [`Discipline::enqueue`] and
+    /// [`Discipline::dequeue`] would. If it does not, or the discipline cannot say, nothing changes and the result is `false`.
     fn pass(&mut self, _priority: u8, _bytes: u32) -> bool {
         false
     }
-    /// Waiting bytes and packets.
+    /// Returns the waiting bytes.
     fn bytes(&self) -> u64;
+    /// Returns the waiting packets.
     fn packets(&self) -> u64;
-    /// When to ask again, if packets wait and [`Discipline::dequeue`] has answered nothing: a shaper's next token.
+    /// Returns when to ask again if packets wait and [`Discipline::dequeue`] has returned none: the next token of a shaper.
     fn ready_at(&self) -> Time {
         Time::NEVER
     }
 
-    /// Whether it must be asked for a packet when the link has nothing more to send, because it looks at when that is.
+    /// Returns whether the discipline must be asked for a packet when the link has nothing more to send, because it notes that time.
     fn minds_idle(&self) -> bool {
         false
     }
 
-    /// Whether it keeps priorities apart, so that one can be paused without the others.
+    /// Returns whether the discipline keeps priorities apart, so that one can be paused without the others.
     fn has_priorities(&self) -> bool {
         false
     }
@@ -117,7 +134,7 @@ pub trait Discipline {
     /// Nothing of these priorities, a bit each, may leave from now on (PFC), and everything of all others may.
     fn set_paused(&mut self, _mask: u8) {}
 
-    /// The priorities, a bit each, of which nothing leaves while nothing of these may.
+    /// Returns the priorities, one bit each, of which nothing leaves while nothing of `mask` may.
     fn stopped_by(&self, mask: u8) -> u8 {
         mask
     }
@@ -125,12 +142,12 @@ pub trait Discipline {
     /// Drops what waits of these priorities, where the discipline keeps them apart: nothing of others.
     fn drain(&mut self, _now: Time, _mask: u8, _reason: &'static str, _discarded: &mut Discarded) {}
 
-    /// How many queues it has that a switch would look at one by one.
+    /// Returns how many queues it has that a switch would look at one by one.
     fn parts(&self) -> u8 {
         1
     }
 
-    /// Which of these packets of this priority wait in, and the bytes that wait there.
+    /// Returns which of these queues packets of this priority wait in, and the bytes that wait there.
     fn part_of(&self, _priority: u8) -> (u8, u64) {
         (0, self.bytes())
     }
@@ -141,7 +158,7 @@ pub trait Discipline {
     /// Other limits from now on, if given; what waits stays.
     fn set_limits(&mut self, _limit: Option<Limit>, _mark_above: Option<Limit>) {}
 
-    /// Takes out the waiting packets that `of` names, in their order. A discipline that cannot takes out none.
+    /// Takes out the waiting packets that `of` names, in their order, and returns them. A discipline that cannot do so returns none.
     fn extract(&mut self, _of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
         Vec::new()
     }

@@ -291,7 +291,7 @@ impl Resolver<'_> {
                 let (from, to) = (&self.nodes[flow.from as usize].name, &self.nodes[flow.to as usize].name);
                 let (timeout, rtt) = (roce.timeout, Span(u64::try_from(rtt).unwrap_or(u64::MAX)));
                 let message = format!(
-                    "{timeout} is not above the base round trip from {from} to {to}, {rtt}: every packet would be sent again"
+                    "{timeout} is not above the base round trip from {from} to {to}, {rtt}: every packet would be retransmitted"
                 );
                 impatient.push((entry, message));
             }

@@ -11,7 +11,7 @@ use elephan_units::{Span, Time};
 
 use super::{CPU, HOST, INTERRUPT, LOGGER};
 use crate::net::{Kind, Net, Occurrence};
-use crate::packet::{Packets, traits};
+use crate::packet::{Packets, flags};
 use crate::world::World;
 
 /// A socket, and the number of its flow for life, by which a new one in its place is told from it.
@@ -110,9 +110,9 @@ impl Kernel {
 fn joins(packets: &Packets, first: u32, next: u32) -> bool {
     let ((a, _), (b, _)) = (packets.get(first), packets.get(next));
     let (s, n) = (&a.segment, &b.segment);
-    let plain = traits::DATA | traits::RETRANSMISSION | traits::COPY | traits::CAPTURED | traits::TAGGED;
-    a.traits & !plain == 0
-        && b.traits & !plain == 0
+    let plain = flags::DATA | flags::RETRANSMISSION | flags::COPY | flags::CAPTURED | flags::TAGGED;
+    a.flags & !plain == 0
+        && b.flags & !plain == 0
         && (a.dest, a.flow) == (b.dest, b.flow)
         && s.len > 0
         && n.len > 0
@@ -312,11 +312,11 @@ impl World<'_> {
         let (p, sack) = net.packets.get(packet);
         let segment = &p.segment;
         let costs = &kernel.costs;
-        let mut cost = if p.traits & traits::DATA != 0 { costs.receive } else { costs.ack };
+        let mut cost = if p.flags & flags::DATA != 0 { costs.receive } else { costs.ack };
         if kernel.receiver.is_napi() {
             cost = cost.saturating_add(costs.interrupt.saturating_mul(frames));
         }
-        let is_tcp = p.traits & traits::UDP == 0;
+        let is_tcp = p.flags & flags::UDP == 0;
         if is_tcp && segment.block_count() > 0 && costs.sack != SackWalk::None {
             let socket = &sockets[p.dest as usize];
             let hint = kernel.hints.entry(p.dest).or_default();
@@ -337,7 +337,7 @@ impl World<'_> {
     /// A packet reaches its socket.
     fn hand_over(&mut self, now: Time, node: u32, packet: u32) {
         let p = &self.net.packets[packet];
-        let (is_udp, dest, flow, bytes) = (p.traits & traits::UDP != 0, p.dest, p.flow, u64::from(p.segment.len));
+        let (is_udp, dest, flow, bytes) = (p.flags & flags::UDP != 0, p.dest, p.flow, u64::from(p.segment.len));
         let reader =
             self.kernel(node).and_then(|k| Some((k.receive.as_ref()?.reader?, k.receive.as_ref()?.udp_buffer)));
         let Some(of) = reader else { return self.deliver(now, packet) };

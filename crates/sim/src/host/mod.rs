@@ -15,7 +15,7 @@ use elephan_host::receive::Refused;
 use elephan_scenario::Plan;
 use elephan_units::Time;
 
-use crate::packet::traits;
+use crate::packet::flags;
 use crate::world::World;
 pub use kernel::CPU_BUSY;
 use kernel::Kernel;
@@ -135,12 +135,11 @@ impl World<'_> {
     /// A packet has come over a link to a host that may be one with a receive side; `id` is that of its arrival.
     #[cold]
     pub fn come_in(&mut self, now: Time, id: u32, packet: u32) {
-        // Arrivals have the number of their link, that of its stage or that of its late ones (`Net::arrive`).
+        // Arrivals have the number of their link, that of its stage or that of its late ones (`Net::arrive_otherwise`).
         let link = id as usize % self.net.links.len();
         let node = self.plan.links[link].to;
-        let bits = self.net.packets[packet].traits;
-        if bits & (traits::NOTIFICATION | traits::ROCE) == 0 && self.hosts.get(node).is_some_and(|h| h.kernel.is_some())
-        {
+        let bits = self.net.packets[packet].flags;
+        if bits & (flags::NOTIFICATION | flags::ROCE) == 0 && self.hosts.get(node).is_some_and(|h| h.kernel.is_some()) {
             self.approach(now, node, packet);
         } else {
             self.deliver(now, packet);

@@ -2,7 +2,7 @@
 //!
 //! A socket that is throttled has a timer at the instant at which a frame of it, or the last of a burst, has left its port, as
 //! `tcp_wfree` schedules `tcp_tsq_write`. The instant follows from what is ahead at the rate of the wire, the pace of the device and a pause
-//! that is known; when somebody pauses the port or lets it go on, or it changes, it is reckoned anew. A timer that rings early finds
+//! that is known; when somebody pauses the port or lets it go on, or it changes, it is computed anew. A timer that rings early finds
 //! that the frame is still there, and is set again. While it is set, an ACK lets the socket look too.
 
 use std::collections::BTreeSet;

@@ -14,7 +14,7 @@ use super::Hosts;
 use super::small_queues::SmallQueues;
 use crate::flow::Socket;
 use crate::net::{Kind, Net, Occurrence};
-use crate::packet::traits;
+use crate::packet::flags;
 use crate::world::World;
 
 /// The reason of a datagram's drop, and of a refused segment.
@@ -76,7 +76,7 @@ impl Hosts {
         packet: u32,
     ) -> bool {
         let p = &net.packets[packet];
-        let (segment, is_new) = (p.segment, p.traits & (traits::DATA | traits::RETRANSMISSION) == traits::DATA);
+        let (segment, is_new) = (p.segment, p.flags & (flags::DATA | flags::RETRANSMISSION) == flags::DATA);
         let offer = Offer { at: now, flow: socket.number, seq: segment.seq, len: segment.len };
         if !self.is_full(now, net, link, &offer) {
             self.note_frame(link, &segment, (id, socket.number));

@@ -1,11 +1,11 @@
-//! A port that may be paused, as long as nobody does it: its FIFO is reckoned ahead as that of a fast port, no end of a
+//! A port that may be paused, as long as nobody does it: its FIFO is computed in advance as that of a fast port, no end of a
 //! transmission has an event, and the memory that frames hold is released when somebody looks.
 //!
 //! `start = end of the last transmission`; a frame waits while its start is later. When a PAUSE comes to the port, or the memory of its
 //! switch may be full or have to pause, the frames that have not started are taken back into the queue, with all that has been counted
 //! for them, and the port goes on by events until nothing is on its wire or waits.
 //!
-//! While a port is `on` its gate is open and nothing is to shut it, nothing that a closure has held waits, and no control frame is to go out;
+//! While a port is `on` its gate is open and nothing is to shut it, nothing that a pause interval has held waits, and no control frame is to go out;
 //! if its switch has a memory, that pauses nobody and has the port among its `unsettled`.
 
 use elephan_engine::{Class, Ring};
@@ -19,7 +19,7 @@ use super::{DELIVER, END, NONE, Net, item, note_mark};
 
 /// A frame that waits until `start`.
 #[derive(Clone, Copy, Default)]
-struct Reckoned {
+struct Precomputed {
     start: Time,
     /// When it came.
     at: Time,
@@ -31,7 +31,7 @@ struct Reckoned {
     ingress: u32,
 }
 
-/// What is reckoned ahead at a port.
+/// What is computed in advance at a port.
 #[derive(Default)]
 pub struct Ahead {
     /// Nothing at the port but its FIFO, a gate and the memory of its switch looks at frames, from the beginning to the end.
@@ -40,7 +40,7 @@ pub struct Ahead {
     pub on: bool,
     bytes: u64,
     wire: u64,
-    waiting: Ring<Reckoned>,
+    waiting: Ring<Precomputed>,
 }
 
 impl Ahead {
@@ -66,7 +66,7 @@ impl Ahead {
 impl General {
     /// Whether nothing is to stop what comes to the port from now on: a PAUSE in its response time is.
     #[inline(always)]
-    pub(super) fn may_reckon(&self, now: Time) -> bool {
+    pub(super) fn may_precompute(&self, now: Time) -> bool {
         let may = self.ahead.able && self.gate.window().1 <= now;
         debug_assert!(!may || self.control.is_none() && self.watch.as_ref().is_none_or(|watch| watch.is_quiet()));
         may
@@ -108,9 +108,9 @@ impl Link {
 }
 
 impl Net {
-    /// Hands a packet to a port that reckons ahead.
+    /// Hands a packet to a port that computes departures in advance.
     #[inline(always)]
-    pub(super) fn reckon(&mut self, now: Time, link: u32, packet: u32) {
+    pub(super) fn precompute(&mut self, now: Time, link: u32, packet: u32) {
         let Net { links, switches, packets, routes, events, log, window, scratch, .. } = self;
         let l = &mut links[link as usize];
         let Some(g) = &mut l.general else { return };
@@ -135,7 +135,7 @@ impl Net {
                 note_mark(log, now, link, p.flow, bytes);
             }
             let counted = if start <= window.end { wire } else { 0 };
-            g.ahead.waiting.push_back(Reckoned { start, at: now, bytes, wire: counted, charged, ingress });
+            g.ahead.waiting.push_back(Precomputed { start, at: now, bytes, wire: counted, charged, ingress });
             g.ahead.bytes += u64::from(bytes);
             g.ahead.wire += u64::from(counted);
             l.counts.queue_max_bytes = l.counts.queue_max_bytes.max(g.ahead.bytes);

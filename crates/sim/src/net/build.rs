@@ -15,7 +15,7 @@ use super::flow_control::{self, counts_queues, sends_pause};
 use super::impair::Impair;
 use super::link::{Counts, General, Link, LossProcess, Losses, NONE, Sending, Window};
 use super::route::{Graph, NoRoute, PLACES_MAX, Routes};
-use super::{Layout, Management, Net, Taps, cm, lanes, nic};
+use super::{Layout, Management, Net, Taps, congestion_management, lanes, nic};
 use crate::Error;
 use crate::packet::Packets;
 
@@ -80,7 +80,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         lookahead,
         packets: Packets::default(),
         log: plan.record.events.then(Vec::new),
-        closures: links_watched.then(Box::default),
+        intervals: links_watched.then(Box::default),
         captures: None,
         injected: 0,
         delivered: 0,
@@ -125,7 +125,7 @@ fn link(
         QueueSpec::Fifo(fifo) => Some(fifo),
         _ => None,
     };
-    let limiters = cm::limiters(plan, l);
+    let limiters = congestion_management::limiters(plan, l);
     // Each limiter holds as much of senders that cannot be stopped as the queue, of whatever kind.
     let limit = if limiters.is_some() { limit_of(&l.queue) } else { fifo.and_then(|f| f.limit) };
     let limit = Limit::of(limit, l.bdp_bytes);
@@ -150,7 +150,7 @@ fn link(
     queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
     let reaction = plan.nodes[l.from as usize].pause;
     let (nic, tells) = (roce.is_used && at_host, roce.telemetry && !at_host);
-    let (pfc, points) = (flow_control::station(plan, l), cm::points(plan, l, &queue));
+    let (pfc, points) = (flow_control::station(plan, l), congestion_management::points(plan, l, &queue));
     let looks = device.is_some() || counted || nic || tells || pfc.is_some() || points.is_some() || limiters.is_some();
     let impair = Impair::new(plan.seed, &l.name, &l.impairments);
     let minds_idle = queue.minds_idle() || paths.eager;
@@ -261,7 +261,7 @@ fn routes(plan: &Plan) -> Result<Routes, Error> {
         }
     }
     if !plan.congestion_management.is_none() {
-        for (switch, hosts) in cm::sources(plan, &routes) {
+        for (switch, hosts) in congestion_management::sources(plan, &routes) {
             let name = |node: u32| plan.nodes[node as usize].name.clone();
             routes.add(&graph, switch, &hosts, &mut near).map_err(|no| match no {
                 NoRoute::Unreachable(to) => Error::Unreachable(name(switch), name(to)),

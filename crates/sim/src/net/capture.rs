@@ -26,7 +26,7 @@ use elephan_units::{Time, stop};
 use super::pfc::PFC;
 use super::{NONE, Net};
 use crate::Error;
-use crate::packet::{Notice, Packet, rdma, traits};
+use crate::packet::{Notice, Packet, flags, rdma};
 
 /// Ethernet: MAC addresses and type; the least that a frame has without its check sequence.
 const ETHERNET_HEADER_BYTES: usize = 14;
@@ -288,14 +288,14 @@ impl Captures {
             source_port: source_port as u16,
             destination_port: destination_port as u16,
         };
-        if packet.traits & traits::RAW != 0 {
+        if packet.flags & flags::RAW != 0 {
             return self.raw_frame(now, tap, packet.ip_bytes, (source, destination));
         }
-        let headers = if packet.traits & traits::ROCE != 0 {
+        let headers = if packet.flags & flags::ROCE != 0 {
             let (inner, len) = wire::headers(rdma_kind(packet), packet.flow & 0xFF_FFFF);
             let ends = Ends { destination_port: wire::UDP_PORT, ..ends };
             Headers::datagram(packet.ip_bytes, packet.segment.ecn, packet.ident, &ends, &inner[..len])
-        } else if packet.traits & traits::UDP != 0 {
+        } else if packet.flags & flags::UDP != 0 {
             Headers::udp(&packet.segment, packet.ident, &ends)
         } else {
             Headers::tcp(&packet.segment, sack, packet.ident, &ends)
@@ -380,7 +380,7 @@ impl Net {
         let Some(captures) = &mut self.captures else { return };
         let (p, sack) = self.packets.get(packet);
         let ends = self.routes.first_and_last(p.route);
-        if p.traits & traits::NOTIFICATION != 0 {
+        if p.flags & flags::NOTIFICATION != 0 {
             captures.notification(now, tap, (p.ip_bytes, self.packets.notice(packet)), ends);
         } else {
             captures.packet(now, tap, p, sack, ends);

@@ -5,7 +5,7 @@ use elephan_units::Time;
 use super::link::{Link, Sending};
 
 impl Link {
-    /// Frames at `now` that wait at the port or are on its wire; only for ports that are not fused and do not reckon ahead.
+    /// Frames at `now` that wait at the port or are on its wire; only for ports that are not fused and do not compute departures in advance.
     pub fn present_at(&mut self, now: Time) -> u64 {
         let (_, waiting) = self.queue_at(now);
         waiting + u64::from(self.is_sending(now))

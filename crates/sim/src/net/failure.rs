@@ -13,7 +13,7 @@ use elephan_units::{Span, Time};
 
 use super::Net;
 use super::link::CONTROL;
-use crate::packet::traits;
+use crate::packet::flags;
 
 /// The reason of drops at a link that is down.
 pub const DOWN: &str = "link_down";
@@ -32,14 +32,14 @@ impl Net {
         for _ in 0..l.flight.len() {
             let Some(mut flight) = l.flight.pop_front() else { break };
             if flight.packet & CONTROL == 0 {
-                self.packets[flight.packet].traits |= traits::LOST | traits::CUT;
+                self.packets[flight.packet].flags |= flags::LOST | flags::CUT;
             } else {
                 flight.then = CUT;
             }
             l.flight.push_back(flight);
         }
         for packet in g.impair.iter().flat_map(|impair| impair.in_flight()) {
-            self.packets[packet].traits |= traits::LOST | traits::CUT;
+            self.packets[packet].flags |= flags::LOST | flags::CUT;
         }
         g.integrate(&mut l.counts, now, window);
         g.queue.set_paused(0);

@@ -12,7 +12,7 @@ use super::failure::DOWN;
 use super::lanes::{NO_LANE, Onward};
 use super::link::{Flight, Link, Waiting, Window};
 use super::{DELIVER, Delivered, NONE, Net, note_mark};
-use crate::packet::traits;
+use crate::packet::flags;
 
 impl Net {
     /// Hands a packet to the port of `link` and of every link fused to it.
@@ -59,8 +59,8 @@ impl Net {
             };
             let arrival = l.transmit(start, wire, *window);
             let next = routes.next(p.route);
-            if l.loses(p.traits) {
-                p.traits |= traits::LOST;
+            if l.loses(p.flags) {
+                p.flags |= flags::LOST;
             } else if let Some(next) = next.fused() {
                 p.route += 1;
                 (ahead_over, link, now) = (link, next, arrival);
@@ -91,7 +91,7 @@ impl Net {
     /// The queue of `link` will be full when the packet comes over `before`, ahead of the clock: it is dropped then.
     #[cold]
     fn drop_later(&mut self, arrival: Time, before: u32, link: u32, packet: u32) {
-        self.packets[packet].traits |= traits::REFUSED;
+        self.packets[packet].flags |= flags::REFUSED;
         let flight = Flight { arrival, packet, then: link };
         let l = &mut self.links[before as usize];
         if l.lane == NO_LANE {
@@ -105,11 +105,11 @@ impl Net {
     /// captures it, which ends its route.
     #[cold]
     pub(super) fn arrive_marked(&mut self, now: Time, link: u32, then: u32, packet: u32) -> Option<Delivered> {
-        let marks = self.packets[packet].traits;
-        if marks & traits::LOST != 0 {
+        let marks = self.packets[packet].flags;
+        if marks & flags::LOST != 0 {
             self.links[link as usize].counts.lost += 1;
-            self.drop_packet(now, link, packet, if marks & traits::CUT == 0 { "link_loss" } else { DOWN });
-        } else if marks & traits::REFUSED != 0 {
+            self.drop_packet(now, link, packet, if marks & flags::CUT == 0 { "link_loss" } else { DOWN });
+        } else if marks & flags::REFUSED != 0 {
             self.drop_full(now, then, packet);
         } else {
             self.capture_received(now, link, packet);
@@ -168,7 +168,7 @@ impl Link {
     pub(super) fn loses(&mut self, bits: u16) -> bool {
         match &mut self.loss {
             None => false,
-            Some(loss) => loss.strikes(bits & traits::DATA != 0, bits & traits::RETRANSMISSION != 0),
+            Some(loss) => loss.strikes(bits & flags::DATA != 0, bits & flags::RETRANSMISSION != 0),
         }
     }
 }

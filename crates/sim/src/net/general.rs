@@ -12,10 +12,10 @@ use elephan_link::{
 use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
-use super::cm::{WaitsFor, can_stop};
+use super::congestion_management::{WaitsFor, can_stop};
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
 use super::{NONE, Net, item, note_mark};
-use crate::packet::traits;
+use crate::packet::flags;
 
 impl General {
     /// Brings the integrals of the queue up to `now`.
@@ -52,7 +52,7 @@ impl Net {
     /// Hands a packet to a general port.
     pub(super) fn offer_general(&mut self, now: Time, link: u32, packet: u32) {
         if self.links[link as usize].general.as_ref().is_some_and(|g| g.ahead.on) {
-            self.reckon(now, link, packet);
+            self.precompute(now, link, packet);
         } else if !self.pass(now, link, packet) {
             self.offer_to_queue(now, link, packet);
         }
@@ -84,19 +84,19 @@ impl Net {
         let p = &self.packets[packet];
         let item = item(&self.packets, &self.treatments, packet, l.framing.charged_bytes(p.ip_bytes), now);
         g.integrate(&mut l.counts, now, window);
-        let (headed, wire) = (p.traits & traits::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));
+        let (headed, wire) = (p.flags & flags::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));
         g.queue.on_arrival(now, wire, item.priority, headed.then(|| self.packets.header(packet)));
         let (p, counted) = (&mut self.packets[packet], g.counted);
         let from = p.ingress;
         let verdict = match (limiter, &mut g.limiters) {
             (Some(place), Some(limiters)) => {
-                limiters.offer(place, item, can_stop(p.traits), l.limit, &mut self.full_limiters)
+                limiters.offer(place, item, can_stop(p.flags), l.limit, &mut self.full_limiters)
             }
             _ => g.queue.enqueue(now, item, &mut self.discarded),
         };
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
-            g.nic_hands_over(&item, p.traits, limiter);
+            g.nic_hands_over(&item, p.flags, limiter);
             if let Some(watch) = &mut g.watch {
                 watch.enter(item, (l.out_of != NONE).then_some(p.ingress >> 3));
             }
@@ -296,12 +296,12 @@ impl Net {
             l.counts.marks += 1;
             note_mark(&mut self.log, now, link, item.flow, item.bytes);
         }
-        let (counted, ingress, bits) = (g.counted, p.ingress, p.traits);
+        let (counted, ingress, bits) = (g.counted, p.ingress, p.flags);
         let wire = l.framing.wire_bytes(p.ip_bytes);
-        if bits & traits::HEADED != 0 {
+        if bits & flags::HEADED != 0 {
             g.queue.on_departure(wire, self.packets.header_mut(item.handle));
         }
-        if bits & traits::ROCE != 0 {
+        if bits & flags::ROCE != 0 {
             self.roce_departs(now, link, item, limiter);
         }
         if let Some(place) = limiter {
@@ -334,11 +334,11 @@ impl Net {
             device.on_start(now, l.busy_until, wire);
         }
         l.counts.transmission(now, l.busy_until, wire, window);
-        if l.loses(p.traits) {
-            p.traits |= traits::LOST;
+        if l.loses(p.flags) {
+            p.flags |= flags::LOST;
         }
         if received {
-            p.traits |= traits::CAPTURED;
+            p.flags |= flags::CAPTURED;
         }
         let end = l.busy_until;
         if tap != NONE {

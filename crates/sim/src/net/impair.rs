@@ -26,7 +26,7 @@ use elephan_units::{Span, Time};
 
 use super::link::{Flight, Link};
 use super::{Delivered, Kind, Net, Occurrence};
-use crate::packet::traits;
+use crate::packet::flags;
 
 /// The processes of one link.
 pub struct Impair {
@@ -125,14 +125,14 @@ impl Net {
     pub(super) fn launch_impaired(&mut self, now: Time, link: u32, packet: u32, then: u32) {
         let l = &mut self.links[link as usize];
         let Some(impair) = l.general.as_mut().and_then(|g| g.impair.as_mut()) else { return };
-        let concerned = !impair.data_only || self.packets[packet].traits & traits::DATA != 0;
+        let concerned = !impair.data_only || self.packets[packet].flags & flags::DATA != 0;
         let (extra, doubled) = if concerned { (impair.extra(), impair.is_doubled()) } else { (Span::ZERO, false) };
         let end = l.busy_until;
         self.fly(link, (end, extra), packet, then);
-        if doubled && self.packets[packet].traits & traits::LOST == 0 {
+        if doubled && self.packets[packet].flags & flags::LOST == 0 {
             let copy = self.packets.copy(packet);
             let p = &mut self.packets[copy];
-            p.traits |= traits::COPY;
+            p.flags |= flags::COPY;
             self.duplicated += 1;
             let flow = p.flow;
             self.note(now, Kind::Duplicate, link, flow, copy);
@@ -179,7 +179,7 @@ impl Net {
             self.events.push(Event::new(*next, Class::Arrival, id, id));
         }
         let p = &self.packets[packet];
-        let overtaken = place < late.expected && p.traits & traits::COPY == 0;
+        let overtaken = place < late.expected && p.flags & flags::COPY == 0;
         late.expected = late.expected.max(place + 1);
         if overtaken {
             late.reordered += 1;

@@ -149,7 +149,7 @@ impl Net {
             }
             let (now, link) = (event.time(), event.id());
             let p = &mut self.packets[packet];
-            if p.traits & MARKED != 0 {
+            if p.flags & MARKED != 0 {
                 self.links[link as usize].launch(link, Flight { arrival: now, packet, then }, &mut self.events);
                 continue;
             }

@@ -14,7 +14,7 @@ use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::Taps;
 use super::ahead::Ahead;
-use super::cm::CongestionPoints;
+use super::congestion_management::CongestionPoints;
 use super::impair::Impair;
 use super::limiters::Limiters;
 use super::nic::NicPort;
@@ -179,7 +179,7 @@ impl Losses {
 /// the first cache line, one that does the next two: the order of the fields is theirs.
 #[repr(C, align(64))]
 pub struct General {
-    /// What closures of this port, and of those that it is to blame for, have done; kept only when somebody reads it.
+    /// What pause intervals of this port, and of those that it is to blame for, have done; kept only when somebody reads it.
     pub watch: Option<Box<Watch>>,
     pub gate: Gate,
     pub sending: Sending,
@@ -235,7 +235,7 @@ pub struct General {
     /// What the link does to packets beside losing them.
     pub impair: Option<Box<Impair>>,
     pub taps: Taps,
-    /// What is reckoned ahead while nobody pauses.
+    /// What is computed in advance while nobody pauses.
     pub ahead: Ahead,
     /// Of a host that sends RoCE: what its interface has handed to the port.
     pub nic: Option<Box<NicPort>>,
@@ -326,7 +326,7 @@ impl Link {
         }
     }
 
-    /// Waiting bytes and packets at `now`; only for ports that are not fused, and after [`super::Net::look_at`] where they reckon ahead.
+    /// Waiting bytes and packets at `now`; only for ports that are not fused, and after [`super::Net::look_at`] where they compute departures in advance.
     pub fn queue_at(&mut self, now: Time) -> (u64, u64) {
         match &self.general {
             Some(g) => (g.bytes() + g.ahead.bytes(), g.packets() + g.ahead.packets()),

@@ -9,8 +9,7 @@ mod ahead;
 mod build;
 mod capture;
 mod change;
-mod closures;
-mod cm;
+mod congestion_management;
 mod deadlock;
 mod departure;
 mod failure;
@@ -23,6 +22,7 @@ mod limiters;
 mod link;
 mod nic;
 mod pause;
+mod pause_intervals;
 mod pfc;
 mod route;
 mod straight;
@@ -38,18 +38,18 @@ use elephan_units::{Span, Time};
 
 pub use build::{Paths, build};
 pub use capture::{Captures, Layout, Taps};
-pub use closures::Closures;
-pub use cm::{LIMITERS, Management};
+pub use congestion_management::{LIMITERS, Management};
 pub use deadlock::Deadlock;
 pub use lanes::Onward;
 use link::DELIVER;
 pub use link::{CONTROL, Counts, Flight, Link, NONE, Window};
 pub use nic::{NIC, asks_telemetry};
 pub use pause::REFRESH;
+pub use pause_intervals::PauseIntervals;
 pub use route::{END, Graph, Routes};
 pub use switch::Switch;
 
-use crate::packet::{Packets, traits};
+use crate::packet::{Packets, flags};
 
 /// Something rare that happened in the network, for the `events` table.
 #[derive(Clone, Copy, Debug)]
@@ -150,7 +150,7 @@ const LONG: usize = 256;
 const AHEAD: u32 = 4;
 
 /// Packets that do not simply go on where they arrive.
-const MARKED: u16 = traits::LOST | traits::REFUSED | traits::CAPTURED;
+const MARKED: u16 = flags::LOST | flags::REFUSED | flags::CAPTURED;
 
 /// Cache lines of a link, or of a host's end, that are asked for: with 5 or 8 a fat-tree of 128 hosts is slower.
 const LINES: usize = 3;
@@ -167,7 +167,7 @@ fn note_mark(log: &mut Option<Vec<Occurrence>>, time: Time, link: u32, flow: u32
 fn item(packets: &Packets, treatments: &[Treatment], packet: u32, bytes: u32, at: Time) -> Item {
     let p = &packets[packet];
     let Treatment { priority, weight } = treatments.get(p.flow as usize).copied().unwrap_or_default();
-    let priority = if p.traits & traits::URGENT != 0 { 7 } else { priority };
+    let priority = if p.flags & flags::URGENT != 0 { 7 } else { priority };
     Item { handle: packet, flow: p.flow, bytes, ecn: p.segment.ecn, priority, weight, at }
 }
 
@@ -202,8 +202,8 @@ pub struct Net {
     pub packets: Packets,
     /// Kept only when somebody reads it.
     pub log: Option<Vec<Occurrence>>,
-    /// What ports' records of their closures share; kept when `log` is.
-    pub closures: Option<Box<Closures>>,
+    /// What ports' records of their pause intervals share; kept when `log` is.
+    pub intervals: Option<Box<PauseIntervals>>,
     /// Capture files, if there are any.
     pub captures: Option<Box<Captures>>,
     /// Packets handed in, delivered and dropped (by queues, memories and lossy links).
@@ -278,7 +278,7 @@ impl Net {
     #[inline(always)]
     pub fn take_in(&mut self, now: Time, link: u32, Flight { packet, then, .. }: Flight) -> Option<Delivered> {
         let p = &mut self.packets[packet];
-        if p.traits & MARKED != 0 {
+        if p.flags & MARKED != 0 {
             return self.arrive_marked(now, link, then, packet);
         }
         if then & DELIVER != 0 {

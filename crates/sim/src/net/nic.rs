@@ -16,7 +16,7 @@ use elephan_units::Time;
 
 use super::Net;
 use super::link::General;
-use crate::packet::traits;
+use crate::packet::flags;
 use crate::roce::ROCE;
 
 /// Marks the timer of an interface among those of RoCE.
@@ -76,7 +76,7 @@ impl Handed {
 pub struct NicPort([Handed; 8]);
 
 fn is_data(bits: u16) -> bool {
-    bits & (traits::ROCE | traits::DATA) == traits::ROCE | traits::DATA
+    bits & (flags::ROCE | flags::DATA) == flags::ROCE | flags::DATA
 }
 
 impl General {
@@ -120,12 +120,12 @@ impl Net {
     pub(super) fn roce_departs(&mut self, now: Time, link: u32, item: Item, limiter: Option<usize>) {
         let l = &self.links[link as usize];
         let tells = l.general.as_ref().is_some_and(|g| g.tells);
-        if tells && self.packets[item.handle].traits & traits::TELEMETRY != 0 {
+        if tells && self.packets[item.handle].flags & flags::TELEMETRY != 0 {
             use elephan_link::queue::Discipline;
             let queue_bytes = l.general.as_ref().map_or(0, |g| g.queue.bytes());
             let hop =
                 Hop { port: link, tx_bytes: l.counts.tx_bytes, queue_bytes, at: now, rate_bps: l.rate.bps() as f64 };
-            if self.packets[item.handle].traits & traits::DATA != 0 {
+            if self.packets[item.handle].flags & flags::DATA != 0 {
                 self.packets.telemetry_mut(item.handle).push(hop);
             }
         }
@@ -134,7 +134,7 @@ impl Net {
 
     /// A packet waits no more at the port of a host, behind the limiter at a place if it was limited.
     pub(super) fn nic_has_left(&mut self, now: Time, link: u32, item: Item, limiter: Option<usize>) {
-        if !is_data(self.packets[item.handle].traits) {
+        if !is_data(self.packets[item.handle].flags) {
             return;
         }
         let Some(g) = &mut self.links[link as usize].general else { return };

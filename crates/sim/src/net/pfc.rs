@@ -16,7 +16,7 @@ use elephan_units::{Span, Time};
 use super::link::General;
 use super::switch::refresh_period;
 use super::{Kind, NONE, Net, Occurrence, REFRESH};
-use crate::packet::traits;
+use crate::packet::flags;
 
 /// Marks a control frame as PFC: bits 8 to 15 are the priorities that it is about, 0 to 7 those that it pauses.
 pub const PFC: u32 = 1 << 30;
@@ -95,10 +95,10 @@ impl Station {
             let (from, until) = gate.window();
             (from.max(self.counted).min(now), until.min(now))
         };
-        let mut closures = self.gates.each_ref().map(clip);
-        closures.sort_unstable();
+        let mut intervals = self.gates.each_ref().map(clip);
+        intervals.sort_unstable();
         let (mut sum, mut end) = (self.shut, Time::ZERO);
-        for (from, until) in closures {
+        for (from, until) in intervals {
             let from = from.max(end);
             sum = sum + until.since(from.min(until));
             end = end.max(until);
@@ -165,7 +165,7 @@ impl Net {
     #[inline]
     pub(super) fn priority(&self, packet: u32) -> u8 {
         let p = &self.packets[packet];
-        if p.traits & (traits::NOTIFICATION | traits::URGENT) != 0 {
+        if p.flags & (flags::NOTIFICATION | flags::URGENT) != 0 {
             return PRIORITIES as u8 - 1;
         }
         self.treatments.get(p.flow as usize).map_or(0, |t| t.priority)

@@ -7,7 +7,7 @@ use elephan_units::{Span, Time};
 
 use super::link::{Flight, General, Sending};
 use super::{DELIVER, END, NONE, Net};
-use crate::packet::traits;
+use crate::packet::flags;
 
 impl General {
     /// Whether nothing is in the way of a frame that comes to an open port, but for what is on the wire and the queue's own rules.
@@ -52,7 +52,7 @@ impl Net {
         let (p, l) = (&self.packets[packet], &mut self.links[link as usize]);
         let Some(g) = &mut l.general else { return false };
         g.close_gates(now);
-        p.traits & traits::HEADED == 0 && g.queue.pass(priority, l.framing.charged_bytes(p.ip_bytes))
+        p.flags & flags::HEADED == 0 && g.queue.pass(priority, l.framing.charged_bytes(p.ip_bytes))
     }
 
     /// A frame goes onto the wire of an open port, which is free; whether `more` wait.
@@ -66,14 +66,14 @@ impl Net {
         let switch = switches.get_mut(l.out_of as usize);
         let awaited = more || switch.is_some_and(|switch| switch.awaits_end(link, &mut g.unsettled));
         g.end_scheduled = awaited;
-        g.ahead.on = !awaited && g.may_reckon(now);
+        g.ahead.on = !awaited && g.may_precompute(now);
         let steady = g.steady;
         let wire = l.framing.wire_bytes(p.ip_bytes);
         let end = now + l.tx.send(wire);
         l.busy_until = end;
         l.counts.transmission(now, end, wire, *window);
-        if l.loses(p.traits) {
-            p.traits |= traits::LOST;
+        if l.loses(p.flags) {
+            p.flags |= flags::LOST;
         }
         let next = routes.link(p.route + 1);
         let then = if next == END { DELIVER | p.dest } else { next };

@@ -4,8 +4,8 @@ use elephan_engine::{Class, Event};
 use elephan_link::{EgressControl, IngressMemory, SharedMemory, pause};
 use elephan_units::{Rate, Span, Time};
 
-use super::closures::Blame;
 use super::link::{Flight, Sending};
+use super::pause_intervals::Blame;
 use super::{NONE, Net};
 
 pub struct Switch {

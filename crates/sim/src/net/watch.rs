@@ -1,6 +1,6 @@
-//! What one port knows of its closures: which are open, which are over and still hold what waits, and for how long each flow was held.
+//! What one port knows of its pause intervals: which are open, which are over and still hold what waits, and for how long each flow was held.
 //!
-//! Closures of one priority follow each other without overlap, and packets of one priority leave in their order. So those of one
+//! Pause intervals of one priority follow each other without overlap, and packets of one priority leave in their order. So those of one
 //! priority and episode that are over stand in a line with their sums, and what a packet was held by them is the difference of two,
 //! whatever their number: a port that is paused at every other frame while thousands wait has thousands of them.
 
@@ -9,20 +9,20 @@ use std::collections::VecDeque;
 use elephan_link::queue::Item;
 use elephan_units::{Span, Time};
 
-use super::closures::{Closures, Parent};
+use super::pause_intervals::{Parent, PauseIntervals};
 
 const PRIORITIES: usize = 8;
 
-/// What the next closure of a port will be due to.
+/// What the next pause interval of a port will be due to.
 #[derive(Clone, Copy)]
 pub struct Cause {
     pub port: u32,
     pub parent: Option<Parent>,
 }
 
-/// A closure; `end` is when it will be over unless something else comes.
+/// A pause interval; `end` is when it will be over unless something else comes.
 #[derive(Clone, Copy)]
-pub struct Closure {
+pub struct PauseInterval {
     pub me: Parent,
     pub parent: Option<u32>,
     pub cause: u32,
@@ -42,7 +42,7 @@ fn meet(of: Option<u8>, priority: Option<u8>) -> bool {
     priority.is_none_or(|priority| concerns(of, priority))
 }
 
-/// What closures of one episode at one port did to a flow.
+/// What pause intervals of one episode at one port did to a flow.
 #[derive(Clone, Copy)]
 pub struct Held {
     pub episode: u32,
@@ -67,7 +67,7 @@ struct Waiting {
     left: Time,
 }
 
-/// Closures of one priority and episode that are over, in their order, and may still hold what waits.
+/// Pause intervals of one priority and episode that are over, in their order, and may still hold what waits.
 struct Line {
     priority: Option<u8>,
     past: VecDeque<Past>,
@@ -77,25 +77,25 @@ struct Line {
     peaks: VecDeque<(u64, Span)>,
 }
 
-/// A closure that is over.
+/// A pause interval that is over.
 #[derive(Clone, Copy)]
 struct Past {
     me: Parent,
     begin: Time,
     end: Time,
-    /// Time of all closures of its line up to its end.
+    /// Time of all pause intervals of its line up to its end.
     upto: Span,
 }
 
 impl Line {
-    fn push(&mut self, closure: &Closure) {
-        let length = closure.end.since(closure.begin);
+    fn push(&mut self, interval: &PauseInterval) {
+        let length = interval.end.since(interval.begin);
         let before = self.past.back().map_or(Span::ZERO, |last| last.upto);
         while self.peaks.back().is_some_and(|(_, shorter)| *shorter <= length) {
             self.peaks.pop_back();
         }
         self.peaks.push_back((self.first + self.past.len() as u64, length));
-        let (me, begin, end) = (closure.me, closure.begin, closure.end);
+        let (me, begin, end) = (interval.me, interval.begin, interval.end);
         self.past.push_back(Past { me, begin, end, upto: before + length });
     }
 
@@ -123,7 +123,7 @@ impl Line {
 /// The record of one port.
 #[derive(Default)]
 pub struct Watch {
-    pub(super) open: Vec<Closure>,
+    pub(super) open: Vec<PauseInterval>,
     over: Vec<Line>,
     pub(super) asked: Vec<(Option<u8>, Cause)>,
     waiting: [Waiting; PRIORITIES],
@@ -151,19 +151,19 @@ impl Watch {
                 }
             }
         }
-        for closure in self.open.iter_mut().filter(|c| concerns(c.priority, item.priority) && c.end > item.at) {
-            closure.packets += 1;
-            closure.bytes += u64::from(item.bytes);
+        for interval in self.open.iter_mut().filter(|c| concerns(c.priority, item.priority) && c.end > item.at) {
+            interval.packets += 1;
+            interval.bytes += u64::from(item.bytes);
         }
     }
 
-    /// Whether no closure is open, or holds what still waits: frames that do not wait are of no interest then.
+    /// Whether no pause interval is open, or holds what still waits: frames that do not wait are of no interest then.
     #[inline]
     pub fn is_quiet(&self) -> bool {
         self.open.len() + self.over.len() == 0
     }
 
-    /// As [`Watch::leave`], while no closure is open or remembered.
+    /// As [`Watch::leave`], while no pause interval is open or remembered.
     #[inline]
     pub fn leave_quietly(&mut self, item: Item, ingress: Option<u32>, sent: bool) {
         let p = usize::from(item.priority) % PRIORITIES;
@@ -184,17 +184,17 @@ impl Watch {
     pub fn leave(&mut self, now: Time, item: Item, ingress: Option<u32>, sent: bool) {
         let bytes = u64::from(item.bytes);
         self.leave_quietly(item, ingress, sent);
-        // It was gone before a closure began whose PAUSE is here already.
-        for closure in self.open.iter_mut().filter(|c| concerns(c.priority, item.priority) && c.begin > now) {
-            closure.packets -= 1;
-            closure.bytes -= bytes;
+        // It was gone before a pause interval began whose PAUSE is here already.
+        for interval in self.open.iter_mut().filter(|c| concerns(c.priority, item.priority) && c.begin > now) {
+            interval.packets -= 1;
+            interval.bytes -= bytes;
         }
         if !self.over.is_empty() {
             self.forget();
         }
     }
 
-    /// Forgets closures that hold nothing any more.
+    /// Forgets pause intervals that hold nothing any more.
     fn forget(&mut self) {
         let waiting = self.waiting;
         self.over.retain_mut(|line| {
@@ -205,9 +205,9 @@ impl Watch {
         });
     }
 
-    /// The closure that holds what waits here, if one does.
+    /// The pause interval that holds what waits here, if one does.
     pub(super) fn holding(&self, now: Time, priority: Option<u8>) -> Option<Parent> {
-        let shut = |c: &&Closure| meet(c.priority, priority) && c.begin <= now && now < c.end;
+        let shut = |c: &&PauseInterval| meet(c.priority, priority) && c.begin <= now && now < c.end;
         let open = self.open.iter().find(shut).map(|c| c.me);
         let last = |line: &Line| line.past.back().filter(|p| still_holds(&self.waiting, line.priority, p.end)).copied();
         let over = || self.over.iter().filter(|line| meet(line.priority, priority)).filter_map(last);
@@ -228,7 +228,7 @@ impl Watch {
         (0u8..).zip(&self.waiting).filter(of).fold((0, 0), add)
     }
 
-    /// Counts how long closures have held a packet that leaves at `now`; `bound` says whether it will pass a root.
+    /// Counts how long pause intervals have held a packet that leaves at `now`; `bound` says whether it will pass a root.
     pub(super) fn count(&mut self, now: Time, item: Item, bound: impl Fn(u32) -> bool) {
         self.departures += 1;
         let Watch { open, over, held, departures, .. } = self;
@@ -248,28 +248,35 @@ impl Watch {
                 add(last.me, time, longest);
             }
         }
-        for closure in open.iter().filter(|c| concerns(c.priority, item.priority)) {
-            let (begin, end) = (closure.begin.max(item.at), closure.end.min(now));
+        for interval in open.iter().filter(|c| concerns(c.priority, item.priority)) {
+            let (begin, end) = (interval.begin.max(item.at), interval.end.min(now));
             if begin < end {
-                add(closure.me, end.since(begin), end.since(begin));
+                add(interval.me, end.since(begin), end.since(begin));
             }
         }
     }
 
     /// Ends what has run out.
-    pub(super) fn expire(&mut self, now: Time, link: u32, closures: &mut Closures) {
+    pub(super) fn expire(&mut self, now: Time, link: u32, intervals: &mut PauseIntervals) {
         while let Some(place) = self.open.iter().position(|c| c.end <= now) {
-            let closure = self.open.remove(place);
-            self.close(closure, closure.end, true, link, closures);
+            let interval = self.open.remove(place);
+            self.close(interval, interval.end, true, link, intervals);
         }
     }
 
-    /// A closure is over, or the run is.
-    pub(super) fn close(&mut self, closure: Closure, end: Time, over: bool, link: u32, closures: &mut Closures) {
-        closures.end(link, closure, end, over);
-        let closure = Closure { end, ..closure };
-        let Closure { me, priority, .. } = closure;
-        if closure.begin >= end || !still_holds(&self.waiting, priority, end) {
+    /// A pause interval is over, or the run is.
+    pub(super) fn close(
+        &mut self,
+        interval: PauseInterval,
+        end: Time,
+        over: bool,
+        link: u32,
+        intervals: &mut PauseIntervals,
+    ) {
+        intervals.end(link, interval, end, over);
+        let interval = PauseInterval { end, ..interval };
+        let PauseInterval { me, priority, .. } = interval;
+        if interval.begin >= end || !still_holds(&self.waiting, priority, end) {
             return;
         }
         let same =
@@ -278,11 +285,11 @@ impl Watch {
             self.over.push(Line { priority, past: VecDeque::new(), first: 0, peaks: VecDeque::new() });
             self.over.len() - 1
         });
-        self.over[place].push(&closure);
+        self.over[place].push(&interval);
     }
 }
 
-/// Whether what came before the end of a closure may still wait.
+/// Whether what came before the end of a pause interval may still wait.
 fn still_holds(waiting: &[Waiting; PRIORITIES], priority: Option<u8>, end: Time) -> bool {
     let of = |(p, w): (u8, &Waiting)| concerns(priority, p) && w.packets > 0 && w.left < end;
     (0u8..).zip(waiting).any(of)
@@ -306,7 +313,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Any line of closures, of which the first may be forgotten, against the sum over all of them.
+        /// Any line of pause intervals, of which the first may be forgotten, against the sum over all of them.
         #[test]
         fn sums_over_a_line(
             steps in prop::collection::vec((0u64..50, 1u64..50), 1..60), forgotten in 0usize..40, at in 0u64..3000,
@@ -319,7 +326,7 @@ mod tests {
                 now = end.0;
                 all.push((begin, end));
                 let (cause, priority, parent) = (0, None, None);
-                line.push(&Closure { me, parent, cause, priority, begin, end, refreshes: 0, packets: 0, bytes: 0 });
+                line.push(&PauseInterval { me, parent, cause, priority, begin, end, refreshes: 0, packets: 0, bytes: 0 });
             }
             // What is forgotten was over when the packet came.
             let at = Time(at);

@@ -18,7 +18,7 @@ use elephan_units::{Span, Time};
 
 use crate::flow::Flow;
 use crate::net::{self, NIC, NONE, Net, Occurrence, Routes};
-use crate::packet::{Packet, rdma, traits};
+use crate::packet::{Packet, flags, rdma};
 use crate::world::World;
 
 /// Marks the timers of RoCE among those of endpoints; with [`NIC`], that of an interface, by its link.
@@ -243,10 +243,10 @@ impl World<'_> {
         (p.segment.seq, p.segment.len, p.segment.window) = (data.psn, data.len, kind);
         p.segment.ecn = if pair.ecn { ECN_ECT0 } else { 0 };
         p.ip_bytes = data.len + wire::HEADERS_BYTES;
-        p.traits = traits::ROCE | traits::DATA | if data.again { traits::RETRANSMISSION } else { 0 };
+        p.flags = flags::ROCE | flags::DATA | if data.again { flags::RETRANSMISSION } else { 0 };
         if pair.telemetry {
             p.ip_bytes += wire::TELEMETRY_BYTES;
-            p.traits |= traits::TELEMETRY;
+            p.flags |= flags::TELEMETRY;
             *self.net.packets.telemetry_mut(self.spare) = Default::default();
         }
         self.roce_send(now, id, true);
@@ -255,14 +255,14 @@ impl World<'_> {
     /// Sends an ACK, a NAK or a CNP that answers `packet`.
     fn roce_send_answer(&mut self, now: Time, id: u32, kind: u16, psn: u32, packet: u32) {
         let of = self.net.packets[packet];
-        let telemetry = of.traits & traits::TELEMETRY != 0 && kind != rdma::CNP;
+        let telemetry = of.flags & flags::TELEMETRY != 0 && kind != rdma::CNP;
         let (p, _) = self.net.packets.get_mut(self.spare);
         p.segment = rdma::departing(rdma::departure(&of.segment));
         (p.segment.ack, p.segment.window) = (psn, kind);
-        p.traits = traits::ROCE | if kind == rdma::CNP { traits::URGENT } else { 0 };
+        p.flags = flags::ROCE | if kind == rdma::CNP { flags::URGENT } else { 0 };
         p.ip_bytes = wire::HEADERS_BYTES + if kind == rdma::CNP { wire::CNP_BYTES } else { wire::AETH_BYTES };
         if telemetry {
-            p.traits |= traits::TELEMETRY;
+            p.flags |= flags::TELEMETRY;
             p.ip_bytes += wire::TELEMETRY_BYTES;
             *self.net.packets.telemetry_mut(self.spare) = *self.net.packets.telemetry(packet);
         }
@@ -294,7 +294,7 @@ impl World<'_> {
             // The connection is gone.
             return self.net.packets.free(packet);
         }
-        if p.traits & traits::DATA != 0 {
+        if p.flags & flags::DATA != 0 {
             self.roce_data(now, packet, &p);
         } else {
             self.roce_answer(now, packet, &p);
@@ -331,7 +331,7 @@ impl World<'_> {
             return self.roce_arm(id);
         }
         let answer = if segment.window == rdma::NAK { Answer::Nak(segment.ack) } else { Answer::Ack(segment.ack) };
-        let telemetry = (p.traits & traits::TELEMETRY != 0).then(|| self.net.packets.telemetry(packet));
+        let telemetry = (p.flags & flags::TELEMETRY != 0).then(|| self.net.packets.telemetry(packet));
         let naks = pair.sender.counters().naks;
         pair.sender.on_answer(now, &Acknowledgement { answer, departure: rdma::departure(segment), telemetry });
         let gone_back = pair.sender.counters().naks > naks;

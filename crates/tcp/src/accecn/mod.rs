@@ -6,7 +6,7 @@
 //! receiver   an ACK at the first CE after a segment without, and at the second CE since the last ACK  section 3.2.2.5.1
 //! ```
 //!
-//! Handshake (sections 3.1, 3.2.2.1 and 3.2.2.4): SYN 111; the SYN-ACK and the client's pure ACK of it, and of each repeated one, say
+//! Handshake (sections 3.1, 3.2.2.1 and 3.2.2.4): SYN 111; the SYN-ACK and the client's pure ACK of it, and of each retransmitted one, say
 //! how the segment that they answer was marked (010 not, 011 ECT(1), 100 ECT(0), 110 CE). The second retransmitted SYN or SYN-ACK
 //! says 000: a middlebox may have dropped the others. A server that has sent or received 000 in the handshake sends no ECT. If the
 //! ACK of the SYN-ACK or the first segment after the handshake says 000, the field is mangled: its receiver sends no ECT from then

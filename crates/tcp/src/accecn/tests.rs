@@ -93,7 +93,7 @@ fn marked_acks_count() {
     }
 }
 
-/// Section 3.2.2.1: the ACK of a repeated SYN-ACK has the handshake's encoding again, of the latest; a mark counts once.
+/// Section 3.2.2.1: the ACK of a retransmitted SYN-ACK has the handshake's encoding again, of the latest; a mark counts once.
 #[test]
 fn a_repeated_syn_ack_is_answered_as_the_first() {
     let mut client = rfc(ECN_NOT_ECT, true);

@@ -33,8 +33,8 @@ impl Endpoint {
         bytes.clamp((SEGMENTS_MIN * mss).min(longest.max(mss)), longest.max(mss))
     }
 
-    /// How many segments may leave as the next burst of at most `longest` bytes: none if it is better to wait for more. One at a time
-    /// leaves what is no new data in order.
+    /// Returns how many segments may leave as the next burst of at most `longest` bytes. It is 0 if the sender had better wait for more. What is
+    /// not new data in order leaves one segment at a time.
     pub fn next_burst(&mut self, now: Time, longest: u64) -> u32 {
         let plain = self.work & !work::DATA == 0 && self.state >= State::Established && self.tx.is_plain();
         if !plain {

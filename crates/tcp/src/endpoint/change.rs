@@ -75,8 +75,8 @@ impl Endpoint {
         self.reconsider();
     }
 
-    /// Whether the last write said that more follows (MSG_MORE), which corks until the next write, or until a segment arrives (Linux
-    /// `tcp_data_snd_check` pushes without the flag).
+    /// Sets whether the last write said that more follows (MSG_MORE). This corks the stream until the next write or the next segment that
+    /// arrives (Linux `tcp_data_snd_check` pushes without the flag).
     pub fn set_more(&mut self, more: bool) {
         if more || self.aside.is_some() {
             self.small_due &= !more;
@@ -86,7 +86,7 @@ impl Endpoint {
         }
     }
 
-    /// Says whether a writer waits for the handshake to end, so that its data carries the ACK of the SYN-ACK (Linux `sk_write_pending`).
+    /// Sets whether a writer waits for the handshake to end. Its data then carries the ACK of the SYN-ACK (Linux `sk_write_pending`).
     pub fn set_writer_waits(&mut self, waits: bool) {
         self.aside().writer_waits = waits;
     }
@@ -103,7 +103,7 @@ impl Endpoint {
         }
     }
 
-    /// The stream as written so far ends a record (MSG_EOR): no segment holds bytes of this record and of the next.
+    /// Ends a record at the end of the stream so far (MSG_EOR): no segment holds bytes of this record and of the next.
     pub fn end_record(&mut self) {
         let (end, una) = (self.total + 1, self.tx.board.una());
         let records = &mut self.aside().records;
@@ -115,34 +115,34 @@ impl Endpoint {
         }
     }
 
-    /// Changes the user timeout (TCP_USER_TIMEOUT), zero for none.
+    /// Sets the user timeout (TCP_USER_TIMEOUT); zero means none.
     pub fn set_user_timeout(&mut self, span: Span) {
         self.change(|options| options.user_timeout = span);
     }
 
-    /// Changes how many SYNs are retransmitted (TCP_SYNCNT).
+    /// Sets how many SYNs are retransmitted (TCP_SYNCNT).
     pub fn set_syn_retries(&mut self, retries: u32) {
         self.change(|options| options.syn_retries = retries);
     }
 
-    /// Changes the size of the send buffer.
+    /// Sets the size of the send buffer.
     pub fn set_send_buffer(&mut self, bytes: u64) {
         self.change(|options| options.send_buffer = Bytes(bytes));
         self.reconsider();
     }
 
-    /// Changes the size of the receive buffer. The window that was offered stays.
+    /// Sets the size of the receive buffer. The window that was offered stays.
     pub fn set_receive_buffer(&mut self, bytes: u64) {
         self.change(|options| options.receive_window = Bytes(bytes));
         self.rx.set_buffer(bytes);
     }
 
-    /// Says whether a writer waits for room in a send buffer of the caller's own, of which all has been sent.
+    /// Sets whether a writer waits for room in a send buffer of the caller's own whose bytes have all been sent.
     pub fn set_blocked(&mut self, now: Time, blocked: bool) {
         self.aside().blocked.set(now, blocked);
     }
 
-    /// Keeps the times that `busy_time`, `sndbuf_limited` and `last_ack_recv` of [`Endpoint::info`] need; to be called before the connection opens.
+    /// Keeps the times that `busy_time`, `sndbuf_limited` and `last_ack_recv` of [`Endpoint::info`] need. Call it before the connection opens.
     pub fn keep_times(&mut self) {
         self.aside().timed = true;
     }
@@ -186,8 +186,7 @@ impl Endpoint {
         self.aside.as_ref().is_some_and(|aside| aside.cork || aside.more || !aside.records.is_empty())
     }
 
-    /// Gives up at once: a reset goes out if the peer knows of the connection (RFC 9293 section 3.10.5), and everything else
-    /// is forgotten.
+    /// Gives up at once. A reset goes out if the peer knows of the connection (RFC 9293 section 3.10.5); everything else is forgotten.
     pub fn abort(&mut self, now: Time) {
         let known = self.state >= State::SynReceived && self.state != State::TimeWait;
         self.finish(now);
@@ -196,7 +195,7 @@ impl Endpoint {
         }
     }
 
-    /// Forgets the connection without a word, as a host does that has given up before: later segments are answered by resets.
+    /// Forgets the connection without telling the peer, as a host does that has given up before. Later segments are answered by resets.
     pub fn forget(&mut self, now: Time) {
         self.finish(now);
     }

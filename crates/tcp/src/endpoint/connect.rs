@@ -13,14 +13,14 @@ const LINUX_TIMEOUT_MIN: Span = Span::from_ms(8);
 const SHIFT_MAX: u8 = 14;
 
 impl Endpoint {
-    /// Active open.
+    /// Opens the connection actively: a SYN is the next segment.
     pub fn connect(&mut self, now: Time) {
         if self.state == State::Closed {
             self.open(now, State::SynSent);
         }
     }
 
-    /// Passive open.
+    /// Opens the connection passively: the endpoint waits for a SYN.
     pub fn listen(&mut self) {
         if self.state == State::Closed {
             self.state = State::Listen;
@@ -39,8 +39,8 @@ impl Endpoint {
         self.rtx_at = now.saturating_add(self.tx.rtt.rto());
     }
 
-    /// The application closes: a FIN follows the data that the socket has been given. Before the peer has answered the SYN there is no
-    /// connection to close, and the endpoint is closed at once (RFC 9293 section 3.10.4, Linux `tcp_close_state`).
+    /// Closes the connection: a FIN follows the data that the socket has taken. Before the peer has answered the SYN the endpoint is closed at
+    /// once (RFC 9293 section 3.10.4, Linux `tcp_close_state`).
     pub fn close(&mut self, now: Time) {
         if self.state == State::SynSent {
             self.finish(now);
@@ -49,8 +49,8 @@ impl Endpoint {
         }
     }
 
-    /// The application has no more to send than it has supplied: a FIN follows the data, once the connection is there. It is what an
-    /// application does that waits for the connection, writes and closes.
+    /// Ends the stream after what the application has supplied: a FIN follows the data. Unlike [`Endpoint::close`] it may be called before the
+    /// connection is established.
     pub fn end_stream(&mut self, now: Time) {
         if self.closing {
             return;
@@ -66,8 +66,7 @@ impl Endpoint {
         self.reconsider();
     }
 
-    /// Nothing new is sent from here on: the stream ends with what has been sent, and a FIN follows it. Returns the
-    /// stream's length.
+    /// Ends the stream with what has been sent: nothing new leaves, and a FIN follows. Returns the length of the stream.
     pub fn cut(&mut self, now: Time) -> u64 {
         if self.state <= State::Listen {
             self.finish(now);

@@ -48,7 +48,7 @@ impl Endpoint {
             self.mark_control(asks && self.options.ecn == Ecn::Dctcp, seg);
             return;
         }
-        // Linux repeats the SYN-ACK of a simultaneous open as it was, the option once.
+        // Linux retransmits the SYN-ACK of a simultaneous open as it was, the option once.
         let simultaneous = !self.is_passive() && self.accepts_as_linux();
         let option = self.options.accecn_option != AccEcnOptions::Off && syns <= u32::from(simultaneous);
         match &mut self.accecn {
@@ -222,7 +222,7 @@ impl Endpoint {
         self.accecn.as_ref().is_some_and(|accecn| accecn.sends_option(o.accecn_option, pure, beacon))
     }
 
-    /// Changes which segments carry the AccECN option.
+    /// Sets which segments carry the AccECN option.
     pub fn set_accecn_option(&mut self, policy: AccEcnOptions) {
         self.change(|options| options.accecn_option = policy);
     }

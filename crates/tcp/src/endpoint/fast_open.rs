@@ -26,7 +26,7 @@ use elephan_units::Time;
 const SUSPECT_TIMEOUTS: u32 = 3;
 
 impl Endpoint {
-    /// Active open with what the stream holds so far, or with a request for a cookie.
+    /// Opens the connection actively, with what the stream holds so far in the SYN or with a request for a cookie.
     pub fn connect_fast(&mut self, now: Time, request: &FastOpenRequest) {
         if self.state == State::Closed {
             self.fast_open_state().request = Some(*request);
@@ -34,13 +34,13 @@ impl Endpoint {
         }
     }
 
-    /// Passive open that takes data in a SYN.
+    /// Opens the connection passively and accepts data in a SYN.
     pub fn listen_fast(&mut self, listener: &FastOpenListener) {
         self.fast_open_state().listener = Some(*listener);
         self.listen();
     }
 
-    /// How many bytes of the stream the SYN of such a connection takes (RFC 7413 section 4.1.3.1).
+    /// Returns how many bytes of the stream the SYN of such a connection takes (RFC 7413 section 4.1.3.1).
     pub fn fast_open_room(&self, request: &FastOpenRequest) -> u64 {
         if request.paused || !(request.cookieless || request.memory.cookie.is_some()) {
             return 0;
@@ -50,26 +50,27 @@ impl Endpoint {
         known.min(own).saturating_sub(OPTION_SPACE_BYTES)
     }
 
-    /// What the handshake has shown of the server, once: the host keeps it for the next connection.
+    /// Returns once what the handshake has shown of the server. The host keeps it for the next connection.
     pub fn take_fast_open_lesson(&mut self) -> Option<FastOpenLesson> {
         self.fast_open_mut()?.lesson.take()
     }
 
-    /// Whether the path has shown, since the last call, that it may swallow what Fast Open sends.
+    /// Returns whether the path has shown since the last call that it may drop what Fast Open sends.
     pub fn take_fast_open_doubt(&mut self) -> bool {
         self.fast_open_mut().is_some_and(|fast| std::mem::take(&mut fast.suspect))
     }
 
-    /// Bytes of the SYN that the server has taken: 0 unless all of them were.
+    /// Returns the bytes of the SYN that the server has taken: all of them or 0.
     pub fn fast_open_data(&self) -> u64 {
         self.fast_open().map_or(0, |fast| fast.taken.into())
     }
 
+    /// Returns why Fast Open did not work.
     pub fn fast_open_failure(&self) -> FastOpenFailure {
         self.fast_open().map_or(FastOpenFailure::None, |fast| fast.failure)
     }
 
-    /// Data flows although the peer has not acknowledged the SYN-ACK.
+    /// Returns whether data flows although the peer has not acknowledged the SYN-ACK.
     #[inline]
     pub fn sends_early(&self) -> bool {
         self.opening == Opening::Early

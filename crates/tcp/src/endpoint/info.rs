@@ -27,7 +27,7 @@ macro_rules! info {
         }
 
         impl Info {
-            /// The numbers with their names.
+            /// Returns every number with its name.
             pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [ $( (stringify!($name), self.$name), )+ ].into_iter()
             }
@@ -163,7 +163,7 @@ info! {
 }
 
 impl Info {
-    /// One line as `ss -i` writes it, of a connection under the congestion control `cc`.
+    /// Returns one line as `ss -i` writes it. `cc` is the name of the congestion control.
     pub fn ss(&self, cc: &str) -> String {
         let mut out = format!("{} {cc}", self.state.name());
         let mut add = |text: String| {
@@ -226,7 +226,7 @@ fn ms_since(now: Time, at: Time) -> u64 {
 }
 
 impl Endpoint {
-    /// A snapshot with the names and units of Linux's `tcp_info`.
+    /// Returns a snapshot with the names and units of Linux's `tcp_info`.
     pub fn info(&self, now: Time) -> Info {
         let mut info = Info { state: self.state, ca_state: self.tx.ca_state(), ..Info::default() };
         self.info_sender(now, &mut info);

@@ -1,7 +1,7 @@
 //! Local drops: the host's own transmit queue refuses a segment (a full `txqueuelen`, RFC 4898 `SendStall`).
 //!
 //! The segment was never on the wire. New data goes back to what is to be sent, so that it leaves later as new data and
-//! is no retransmission; one sent again is due again; an ACK is lost. Nothing more leaves until an ACK, a timer or the
+//! is no retransmission; one retransmitted is due again; an ACK is lost. Nothing more leaves until an ACK, a timer or the
 //! application gives another occasion; with nothing in flight the persist timer does. `local_drop` says what it means to the
 //! window (Linux `tcp_transmit_skb` calls `tcp_enter_cwr`): a reduction as at an ECN-Echo, once per window of data and
 //! only outside recovery; nothing; or the end of slow start.
@@ -16,7 +16,7 @@ use elephan_cc::Signal;
 use elephan_units::Time;
 
 impl Endpoint {
-    /// The host's own transmit queue refused `seg`, which the last [`Endpoint::poll_transmit`] wrote.
+    /// Is called when the host's own transmit queue has refused `seg`, which the last [`Endpoint::poll_transmit`] wrote.
     pub fn on_local_drop(&mut self, now: Time, seg: &Segment) {
         self.stats.rare().send_stall += 1;
         self.stats.segs_out -= 1;

@@ -33,7 +33,7 @@ use elephan_cc::Controller;
 use elephan_units::{Span, Time};
 use std::sync::Arc;
 
-/// Connection states of RFC 9293 section 3.3.2.
+/// The connection states of RFC 9293 section 3.3.2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     #[default]
@@ -51,6 +51,7 @@ pub enum State {
 }
 
 impl State {
+    /// Returns the name of the state as RFC 9293 writes it.
     pub const fn name(self) -> &'static str {
         match self {
             State::Closed => "closed",
@@ -68,7 +69,7 @@ impl State {
     }
 }
 
-/// What the sender is doing, for samples.
+/// What a sender is doing, as samples record it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Closed,
@@ -77,7 +78,7 @@ pub enum Phase {
     CongestionAvoidance,
     /// Fast recovery.
     Recovery,
-    /// After a timeout, until what was lost has been sent again and acknowledged.
+    /// After a timeout, until what was lost has been retransmitted and acknowledged.
     Loss,
 }
 
@@ -122,7 +123,36 @@ enum Opening {
     Early,
 }
 
-/// One end of a connection.
+/// One end of a connection. It has no clock and no socket: every call brings the time, segments go in by [`Endpoint::on_segment`] and come out of
+/// [`Endpoint::poll_transmit`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use elephan_tcp::{Endpoint, SackBlocks, Segment, State, stack};
+/// use elephan_units::{Span, Time};
+///
+/// let options = Arc::new(stack("rfc").unwrap());
+/// let mut client = Endpoint::new(&options, options.controller(), 1);
+/// let mut server = Endpoint::new(&options, options.controller(), 1000);
+/// server.listen();
+/// client.connect(Time::ZERO);
+/// client.write(Time::ZERO, 100_000);
+///
+/// // A path of 10 ms each way: what one end writes, the other end reads 10 ms later.
+/// let (mut now, mut segment, mut sack) = (Time::ZERO, Segment::default(), SackBlocks::default());
+/// for _ in 0..20 {
+///     for _ in 0..2 {
+///         let mut sent = Vec::new();
+///         while client.poll_transmit(now, &mut segment, &mut sack) {
+///             sent.push((segment, sack));
+///         }
+///         now = now + Span::from_ms(10);
+///         sent.iter().for_each(|(segment, sack)| server.on_segment(now, segment, sack));
+///         std::mem::swap(&mut client, &mut server);
+///     }
+/// }
+/// assert_eq!((client.state(), server.received()), (State::Established, 100_000));
+/// ```
 pub struct Endpoint {
     tx: Sender,
     rx: Receiver,
@@ -186,7 +216,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// A closed endpoint. `isn` is its initial sequence number.
+    /// Returns a closed endpoint. `cc` steers its sender; `isn` is its initial sequence number.
     pub fn new(options: &Arc<Options>, cc: Controller, isn: u32) -> Endpoint {
         Endpoint {
             tx: Sender::new(options, cc),
@@ -253,7 +283,7 @@ impl Endpoint {
         }
     }
 
-    /// Appends to the stream what the send buffer takes of `bytes`; returns how much that was.
+    /// Appends `bytes` to the stream, as far as the send buffer has room. Returns how many bytes it took.
     pub fn write(&mut self, _now: Time, bytes: u64) -> u64 {
         if self.closing {
             return 0;
@@ -266,8 +296,8 @@ impl Endpoint {
         taken
     }
 
-    /// The application's stream is `total` bytes long so far (`u64::MAX`: endless). The socket takes of it what its
-    /// send buffer holds, without further calls.
+    /// Sets the length of the application's stream so far (`u64::MAX` for an endless stream). The socket then takes what its send buffer holds,
+    /// without further calls.
     #[inline]
     pub fn supply(&mut self, total: u64) {
         if !self.closing && total > self.total {
@@ -287,18 +317,18 @@ impl Endpoint {
         self.stats.max_app_w_queue = self.stats.max_app_w_queue.max(self.backlog());
     }
 
-    /// Bytes of the stream that have entered the socket: min(total, acked + send_buffer).
+    /// Returns how many bytes of the stream have entered the socket: min(total, acked + send buffer).
     #[inline]
     pub fn accepted(&self) -> u64 {
         self.total.min((self.tx.board.una() + self.options.send_buffer.0).saturating_sub(1))
     }
 
-    /// Whether the application reads at once (the default) or by [`Endpoint::read`].
+    /// Sets whether the application reads at once (the default) or by [`Endpoint::read`].
     pub fn set_auto_read(&mut self, on: bool) {
         self.rx.auto_read = on;
     }
 
-    /// Takes up to `bytes` from the receive buffer; returns how many there were.
+    /// Takes up to `bytes` from the receive buffer and returns how many there were.
     pub fn read(&mut self, now: Time, bytes: u64) -> u64 {
         let (taken, update) = self.rx.take(bytes);
         self.rx.grow_by_reading(now, taken);
@@ -308,8 +338,8 @@ impl Endpoint {
         taken
     }
 
-    /// The application reads by itself as data come, but no further than `offset` of the stream until it is told again: what
-    /// comes beyond waits in the receive buffer, and the window closes.
+    /// Lets the application read by itself as data arrives, up to `offset` of the stream. What lies beyond waits in the receive buffer, and the
+    /// window closes.
     pub fn read_until(&mut self, now: Time, offset: u64) {
         let (taken, update) = self.rx.read_until(offset);
         if update && self.state >= State::Established {
@@ -318,59 +348,61 @@ impl Endpoint {
         self.rx.grow_by_reading(now, taken);
     }
 
-    /// Payload bytes received in order, read or not.
+    /// Returns the payload bytes received in order, read or not.
     #[inline]
     pub fn arrived(&self) -> u64 {
         self.rx.payload()
     }
 
-    /// Bytes that the receiver holds behind holes, a FIN among them included.
+    /// Returns the bytes that the receiver holds behind holes, including a FIN among them.
     pub fn held(&self) -> u64 {
         self.rx.held()
     }
 
-    /// Payload bytes received in order and read by the application.
+    /// Returns the payload bytes received in order that the application has read.
     #[inline]
     pub fn received(&self) -> u64 {
         self.rx.read
     }
 
-    /// Payload bytes received in order that the application has not read.
+    /// Returns the payload bytes received in order that the application has not read.
     pub fn unread(&self) -> u64 {
         self.rx.unread()
     }
 
-    /// Payload bytes acknowledged by the peer.
+    /// Returns the payload bytes that the peer has acknowledged.
     #[inline]
     pub fn acked(&self) -> u64 {
         self.tx.board.una().saturating_sub(1).min(self.total)
     }
 
-    /// FlightSize (RFC 5681): bytes sent and not yet acknowledged cumulatively.
+    /// Returns FlightSize (RFC 5681): the bytes sent and not yet acknowledged cumulatively.
     #[inline]
     pub fn inflight(&self) -> u64 {
         self.tx.board.flight()
     }
 
-    /// Bytes believed to be in the network (RFC 6675 pipe).
+    /// Returns the bytes believed to be in the network (RFC 6675 pipe).
     pub fn pipe(&self) -> u64 {
         self.tx.board.pipe()
     }
 
+    /// Returns the state of the connection.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// The handshake is done (and perhaps the connection over).
+    /// Returns whether the handshake is done. It stays `true` when the connection is over.
     pub fn is_established(&self) -> bool {
         self.tx.board.una() > 0
     }
 
-    /// The peer's FIN was received in order.
+    /// Returns whether the peer's FIN was received in order.
     pub fn peer_closed(&self) -> bool {
         self.rx.fin
     }
 
+    /// Returns what the sender is doing.
     pub fn phase(&self) -> Phase {
         match self.state {
             State::Closed | State::TimeWait => Phase::Closed,
@@ -382,63 +414,66 @@ impl Endpoint {
         }
     }
 
-    /// What has been counted so far. Unlike [`Endpoint::stats`] it does not fill in what follows from the present state
-    /// (`cur_*`, round-trip times, time limits); it costs nothing, so that a caller can watch for events.
+    /// Returns what has been counted so far. Unlike [`Endpoint::stats`] it leaves out what follows from the present state (`cur_*`, round-trip
+    /// times, time limits). It costs nothing, so a caller can watch for events.
     #[inline]
     pub fn counters(&self) -> &Stats {
         &self.stats
     }
 
+    /// Returns the controller of the sender.
     pub fn controller(&self) -> &Controller {
         &self.tx.cc
     }
 
-    /// Another congestion control steers from now on, from the window and the threshold that it finds.
+    /// Replaces the congestion control. The new one begins with the window and the threshold that it finds.
     pub fn switch_congestion_control(&mut self, now: Time, congestion_control: &elephan_cc::Spec) {
         self.tx.switch_congestion_control(now, congestion_control);
         self.reconsider();
     }
 
-    /// The controller that steers from now on learns of the connection, if it is there; after [`Endpoint::on_nic`] of a controller
-    /// that probes.
+    /// Begins the controller that [`Endpoint::switch_congestion_control`] has put in place, if the connection is established. Call it after
+    /// [`Endpoint::on_nic`] if the controller probes.
     pub fn begin_switched_controller(&mut self, now: Time) {
         if self.is_established() {
             self.begin_controller(now, true);
         }
     }
 
+    /// Returns the options of this end.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Routers have answered: `bytes` by which the window may change (see [`Controller::on_feedback`]); to be told before
-    /// the ACK that brought it.
+    /// Is called when routers have answered that the window may change by `bytes` (see [`Controller::on_feedback`]), before the ACK that
+    /// brought the answer.
     pub fn on_feedback(&mut self, bytes: f64) {
         self.tx.cc.on_feedback(bytes);
     }
 
-    /// Routers have told the fair rate and this flow's own queue (see [`Controller::on_fair_rate`]); to be told before the
-    /// segment that brought it.
+    /// Is called when routers report the fair rate and the flow's own queue (see [`Controller::on_fair_rate`]), before the segment that
+    /// brought the report.
     pub fn on_fair_rate(&mut self, rate_bps: f64, queue_bytes: f64) {
         self.tx.cc.on_fair_rate(rate_bps, queue_bytes);
         self.tx.refresh();
     }
 
-    /// Smoothed round-trip time, none before the first sample.
+    /// Returns the smoothed round-trip time, `None` before the first sample.
     pub fn srtt(&self) -> Option<Span> {
         self.tx.rtt.srtt()
     }
 
+    /// Returns the smallest round-trip time so far, `None` before the first sample.
     pub fn min_rtt(&self) -> Option<Span> {
         (self.tx.min_rtt != Span::MAX).then_some(self.tx.min_rtt)
     }
 
-    /// Retransmission timeout in force, back-off included.
+    /// Returns the retransmission timeout in force, with its back-off.
     pub fn rto(&self) -> Span {
         self.tx.rtt.rto()
     }
 
-    /// Payload of a full segment.
+    /// Returns the payload of a full segment in bytes.
     pub fn mss(&self) -> u64 {
         u64::from(self.tx.mss)
     }

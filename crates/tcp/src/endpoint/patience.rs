@@ -60,12 +60,12 @@ pub(super) struct Patience {
 }
 
 impl Endpoint {
-    /// Whether the connection is over because the peer did not answer (ETIMEDOUT).
+    /// Returns whether the connection is over because the peer did not answer (ETIMEDOUT).
     pub fn gave_up(&self) -> bool {
         self.aside.as_ref().is_some_and(|aside| aside.patience.gave_up)
     }
 
-    /// The application is gone: nobody reads, and this end need not wait for long.
+    /// Is called when the application is gone: nobody reads, and this end need not wait for long.
     pub fn orphan(&mut self, now: Time) {
         self.aside().patience.orphan = true;
         if self.state == State::FinWait2 {
@@ -73,7 +73,7 @@ impl Endpoint {
         }
     }
 
-    /// Says how long FIN-WAIT-2 lasts without an application.
+    /// Sets how long FIN-WAIT-2 lasts without an application.
     pub fn set_linger(&mut self, linger: Linger) {
         self.aside().patience.linger = linger;
     }

@@ -9,7 +9,7 @@ use crate::segment::{Flags, OPTION_TIMESTAMPS, SackBlocks, Segment};
 use elephan_units::Time;
 
 impl Endpoint {
-    /// A segment has arrived; the first `seg.sack_len` of `sack` are its SACK blocks.
+    /// Is called with each segment that arrives. The first `seg.sack_len` entries of `sack` are its SACK blocks.
     #[inline]
     pub fn on_segment(&mut self, now: Time, seg: &Segment, sack: &SackBlocks) {
         self.stats.segs_in += 1;

@@ -29,14 +29,14 @@ impl Piece {
 }
 
 impl Endpoint {
-    /// Whether [`Endpoint::poll_transmit`] has anything to look at.
+    /// Returns whether [`Endpoint::poll_transmit`] may have a segment.
     #[inline]
     pub fn may_transmit(&self) -> bool {
         self.work != 0 || self.quota >= u64::from(self.tx.mss)
     }
 
-    /// Writes the next segment to send, if there is one; to be called until it says false. `sack` is touched only
-    /// when `seg.sack_len > 0` afterwards.
+    /// Writes the next segment to send into `seg` and returns `true`, or returns `false` if there is none. Call it until it returns `false`. It
+    /// writes `sack` only if `seg.sack_len` is above 0 afterwards.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
         if self.work == work::ACK {
@@ -453,7 +453,7 @@ impl Endpoint {
         self.stats.segs_out += 1;
     }
 
-    /// SACK blocks for a segment of `len`: those that fit beside a full segment that is sent again are few or none.
+    /// SACK blocks for a segment of `len`: those that fit beside a full segment that is retransmitted are few or none.
     #[cold]
     #[inline(never)]
     fn fill_sack(&mut self, len: u32, sack: &mut SackBlocks) -> u8 {

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! limit  = max(2 skb, rate / 2^10 s), at most `bound` unless the stack paces     skb: the segment or the burst that is next
-//! stops  while more than limit is below, for what is sent again more than 2 limit, and more than one skb is not acknowledged
+//! stops  while more than limit is below, for what is retransmitted more than 2 limit, and more than one skb is not acknowledged
 //! ```
 //!
 //! Linux `tcp_small_queue_check` (6.7; `tcp_limit_output_bytes` is the bound, `sk_pacing_shift` 10, the rate that of `burst.rs` or of the
 //! controller that paces). It comes after the windows, pacing and Nagle: what these stop is theirs. A stop here is the sender's, so
 //! that the window does not grow for it (`tcp_write_xmit`: not `is_cwnd_limited`). ACKs, SYNs and probes of a closed window are never held.
 //!
-//! Left out: the segment that a timeout or a tail loss probe sends again goes unchecked in Linux; `NextSeg` rules 3 and 4 (no Linux)
+//! Left out: the segment that a timeout or a tail loss probe retransmits goes unchecked in Linux; `NextSeg` rules 3 and 4 (no Linux)
 //! go unchecked here; controllers that probe by trains keep to their own times.
 
 use super::{Endpoint, State, work};
@@ -18,8 +18,8 @@ use crate::stats::Limit;
 use elephan_units::Time;
 
 impl Endpoint {
-    /// Whether it must not send what is next, a skb of so many segments, as `below` bytes of it have not left the host. Then
-    /// nothing leaves but ACKs until an ACK or a timer gives another occasion, or [`Endpoint::on_room`].
+    /// Returns whether the next skb of `segments` segments has to wait, because `below` bytes of this socket have not left the host. Then only
+    /// ACKs leave until an ACK, a timer or [`Endpoint::on_room`] gives another occasion.
     pub fn is_throttled(&mut self, now: Time, below: u64, bound: u64, segments: u32) -> bool {
         let payload = u64::from(segments) * u64::from(self.tx.mss);
         if !self.is_data_next(now) || self.tx.board.flight() <= payload {
@@ -44,7 +44,7 @@ impl Endpoint {
         stops
     }
 
-    /// Some of what waited below the socket has left the host.
+    /// Is called when some of what waited below the socket has left the host.
     pub fn on_room(&mut self) {
         self.reconsider();
     }

@@ -15,7 +15,7 @@ fn least(span: Span) -> u64 {
 }
 
 impl Endpoint {
-    /// The statistics of RFC 4898 as of `now`.
+    /// Returns the statistics of RFC 4898 as of `now`.
     pub fn stats(&self, now: Time) -> Snapshot {
         let mut stats = self.stats.snapshot();
         self.snapshot_sender(&mut stats);

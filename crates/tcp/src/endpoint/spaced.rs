@@ -1,6 +1,6 @@
 //! Sending under a controller that probes: the packets of a train at their own times, everything else spaced at the base rate.
 //!
-//! A train takes new data and heeds the peer's window alone; none begins while lost data waits to be sent again. What is
+//! A train takes new data and heeds the peer's window alone; none begins while lost data waits to be retransmitted. What is
 //! left to say without data (a FIN) is not spaced.
 
 use super::Endpoint;
@@ -11,29 +11,29 @@ use elephan_cc::train::{Arrival, Departure, Start};
 use elephan_units::Time;
 
 impl Endpoint {
-    /// Each data segment is acknowledged at once, as a peer wants that looks at when each arrives.
+    /// Makes this end acknowledge each data segment at once, as a peer needs that looks at when each arrives.
     pub fn acknowledge_each(&mut self) {
         self.rx.acknowledge_each();
     }
 
-    /// What the last data segment that was written says of its departure; none unless the controller probes.
+    /// Returns what the last data segment says of its departure, or `None` unless the controller probes.
     #[inline]
     pub fn departure(&self) -> Option<Departure> {
         self.tx.trains.as_ref().map(|trains| trains.departure)
     }
 
-    /// What the controller draws by chance, it draws from here.
+    /// Sets the seed of what the controller draws at random.
     pub fn set_controller_seed(&mut self, seed: u64) {
         self.tx.cc.set_seed(seed);
     }
 
-    /// The interface of the host, for a controller that probes.
+    /// Is called with the interface of the host, if the controller probes.
     pub fn on_nic(&mut self, nic: &Nic) {
         self.tx.cc.on_nic(nic);
         self.tx.refresh();
     }
 
-    /// A data segment has arrived at the peer; to be told before the ACK that says so.
+    /// Is called when a data segment has arrived at the peer, before the ACK that says so.
     pub fn on_arrival(&mut self, now: Time, arrival: &Arrival) {
         self.tx.cc.on_arrival(now, arrival);
         self.tx.refresh();
@@ -90,7 +90,7 @@ impl Endpoint {
             && self.next_piece(u64::MAX).is_ok_and(|piece| piece.sequence_len() == 1 && self.backlog() == 0)
     }
 
-    /// A train begins if the controller wants one and nothing is to be sent again first.
+    /// A train begins if the controller wants one and nothing is to be retransmitted first.
     fn begin_train(&mut self, now: Time) {
         let waits = self.tx.trains.as_ref().is_some_and(|trains| trains.at == Time::NEVER);
         // One whose first packet may not leave would be cut at once, and wanted again.

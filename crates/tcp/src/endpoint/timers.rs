@@ -6,13 +6,13 @@ use crate::recovery::Alarm;
 use elephan_units::Time;
 
 impl Endpoint {
-    /// When [`Endpoint::on_timer`] is due, `Time::NEVER` if never.
+    /// Returns when [`Endpoint::on_timer`] is due, or `Time::NEVER`.
     #[inline]
     pub fn next_timer(&self) -> Time {
         self.rtx_at.min(self.ack_at).min(self.pace_wake).min(self.tx.cc_timer)
     }
 
-    /// Does what is due at `now`; too early a call does nothing.
+    /// Does what is due at `now`. A call that comes too early does nothing.
     pub fn on_timer(&mut self, now: Time) {
         if now >= self.ack_at {
             self.ack_at = Time::NEVER;

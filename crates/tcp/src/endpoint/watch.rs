@@ -105,7 +105,7 @@ impl Endpoint {
     }
 
     /// Before data leaves, with `budget` bytes of the window: F-RTO without new data ends; a probe that is due gets room for a
-    /// new segment, or is the last segment again. Returns the budget and what is sent again.
+    /// new segment, or is the last segment again. Returns the budget and what is retransmitted.
     #[cold]
     #[inline(never)]
     pub(super) fn watch_data(&mut self, mut budget: u64) -> (u64, Option<Resend>) {

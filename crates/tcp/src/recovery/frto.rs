@@ -1,4 +1,4 @@
-//! F-RTO (RFC 5682): after a timeout new data is tried before more is sent again.
+//! F-RTO (RFC 5682): after a timeout new data is tried before more is retransmitted.
 //!
 //! 1. The timer expires: the first segment goes out again. Not in a recovery from an earlier timeout.
 //! 2. The ACK that advances: unless it covers all that was out, two new segments go out instead of lost ones. If there are
@@ -14,7 +14,7 @@ use crate::sender::{AckEvent, Sender};
 enum Step {
     #[default]
     Off,
-    /// The first segment has been sent again.
+    /// The first segment has been retransmitted.
     Head,
     /// So many new segments may still go out.
     New(u8),

@@ -4,7 +4,7 @@
 //! - open: new data, and limited transmit on the first duplicate ACKs (RFC 3042, RFC 5681 section 3.2 step 1);
 //! - recovery: entered by the rule, one congestion signal for one episode;
 //! - CWR: the window comes down for an ECN-Echo or a local drop ([`reducer`]);
-//! - loss: after a timeout all that is not SACKed is lost and is sent again in order, in slow start, until all that had
+//! - loss: after a timeout all that is not SACKed is lost and is retransmitted in order, in slow start, until all that had
 //!   been sent is acknowledged (RFC 5681 section 3.1; go-back-N that skips what was SACKed).
 //!
 //! [`watch`] holds what detects losses and needless reductions by time and by duplicates, beside these.
@@ -72,7 +72,7 @@ impl CaState {
 pub(crate) struct Recovery {
     pub rule: RecoveryRule,
     mode: Mode,
-    /// The first unacknowledged segment is to be sent again, whatever the window says.
+    /// The first unacknowledged segment is to be retransmitted, whatever the window says.
     head_due: bool,
     /// NewReno: a partial ACK was seen in this episode.
     partial_seen: bool,
@@ -440,7 +440,7 @@ impl Sender {
             self.rec.head_due = false;
             let due = if self.board.keeps_times() { self.board.next_lost() } else { self.board.first() };
             if let Some(range) = due {
-                // Without SACK what is out is FlightSize less the inflation, whether sent again or not.
+                // Without SACK what is out is FlightSize less the inflation, whether retransmitted or not.
                 let counted = self.rec.rule == RecoveryRule::Sack || self.board.lost_bytes() > 0;
                 return Some(Resend { range, counted });
             }
@@ -466,7 +466,7 @@ impl Sender {
         sack::next_extra(self)
     }
 
-    /// A segment is sent again.
+    /// A segment is retransmitted.
     pub fn resend(&mut self, resend: &Resend, now: Time) {
         if resend.counted {
             self.board.resend(resend.range.ordinal, now.0);

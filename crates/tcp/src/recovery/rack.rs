@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A timeout takes only the first segment and the overdue for lost (section 6.3). `NextSeg`'s rules 3 and 4 of RFC 6675 are
-//! not used: what is not lost is not sent again. Without proportional rate reduction a lost retransmission is a congestion
+//! not used: what is not lost is not retransmitted. Without proportional rate reduction a lost retransmission is a congestion
 //! signal of its own, once a window (section 9.3), and goes out at once.
 
 use super::Mode;

@@ -1,6 +1,6 @@
 //! Fast retransmit and fast recovery as RFC 5681 section 3.2 has them.
 //!
-//! The third duplicate ACK: ssthresh = max(FlightSize / 2, 2 SMSS), the first unacknowledged segment is sent again, the
+//! The third duplicate ACK: ssthresh = max(FlightSize / 2, 2 SMSS), the first unacknowledged segment is retransmitted, the
 //! window is ssthresh + 3 SMSS; each further duplicate adds one SMSS; the first ACK of new data takes the inflation
 //! back and ends the episode, so that every further loss of the window needs three duplicates of its own or a timeout.
 

@@ -59,7 +59,7 @@ impl Tlp {
         self.end == Some(offset)
     }
 
-    /// Segments sent again as probes that may be out.
+    /// Segments retransmitted as probes that may be out.
     pub fn out(&self) -> u64 {
         u64::from(self.end.is_some() && self.again)
     }

@@ -88,7 +88,7 @@ impl Sender {
         let Some(watch) = &mut self.rec.watch else { return };
         watch.dsack = report;
         watch.echoed_before = echoed_before.unwrap_or(0);
-        // RFC 8985 section 6.2 step 2: sent again less than min_RTT ago, or later than what is echoed. TSecr speaks of
+        // RFC 8985 section 6.2 step 2: retransmitted less than min_RTT ago, or later than what is echoed. TSecr speaks of
         // the segment at the left edge (RFC 7323 section 4.3), so of SACKed segments it says nothing.
         let early = if self.min_rtt == Span::MAX { u64::MAX } else { (now.0 + 1).saturating_sub(self.min_rtt.0) };
         self.board.begin_ack(early, echoed_before.map_or(early, |at| at.min(early)));
@@ -141,7 +141,7 @@ impl Sender {
     pub(super) fn needless(&mut self, e: &AckEvent, stats: &mut Stats) -> bool {
         let una = self.board.una();
         let Some(watch) = &self.rec.watch else { return false };
-        // A hole was filled by a packet that was late. While others are still sent again recovery goes on: it would find the same
+        // A hole was filled by a packet that was late. While others are still retransmitted recovery goes on: it would find the same
         // holes at once (Linux `tcp_try_undo_partial`).
         let repairs = self.rec.mode == Mode::Recovery && una < self.rec.point && self.board.resent_bytes() > 0;
         let late = e.acked > 0 && watch.echoed_before != 0 && watch.episode.echoes(una, watch.echoed_before);

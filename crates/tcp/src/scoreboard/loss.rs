@@ -98,7 +98,7 @@ impl Scoreboard {
         self.settle();
     }
 
-    /// No loss was one: what was lost is in flight. What was sent again stays so, and by time what was lost again stays lost,
+    /// No loss was one: what was lost is in flight. What was retransmitted stays so, and by time what was lost again stays lost,
     /// because it is no longer in the order of sending.
     pub fn unmark_lost(&mut self) {
         let Some(mut marks) = self.marks.take() else { return };
@@ -150,7 +150,7 @@ impl Scoreboard {
         }
     }
 
-    /// A timeout: all that is not SACKed is lost, what was sent again included.
+    /// A timeout: all that is not SACKed is lost, what was retransmitted included.
     pub fn lose_all(&mut self) {
         if self.head == self.tail {
             return;
@@ -169,7 +169,7 @@ impl Scoreboard {
         while at < self.tail {
             let (bits, next) = span(at, self.tail);
             let word = marks.word(at);
-            // What was lost already and not sent again is not lost once more.
+            // What was lost already and not retransmitted is not lost once more.
             let fresh = bits & !word.sacked & (!word.lost | word.resent);
             self.lost_total += self.bytes_of(at & !63, fresh);
             self.add_lost_ranges((fresh & !(fresh << 1 | before)).count_ones());
@@ -192,7 +192,7 @@ impl Scoreboard {
         self.settle();
     }
 
-    /// `NextSeg` rule 1: the first lost segment not sent again yet.
+    /// `NextSeg` rule 1: the first lost segment not retransmitted yet.
     #[inline]
     pub fn next_lost(&mut self) -> Option<Range> {
         if self.lost_bytes == 0 {
@@ -249,7 +249,7 @@ impl Scoreboard {
         (count, late)
     }
 
-    /// Whether the first unacknowledged segment was sent again and not lost since.
+    /// Whether the first unacknowledged segment was retransmitted and not lost since.
     pub fn first_is_resent(&self) -> bool {
         self.marks.as_ref().is_some_and(|marks| marks.word(self.head).resent >> (self.head & 63) & 1 == 1)
     }
@@ -268,7 +268,7 @@ impl Scoreboard {
         Range { ordinal, seq: self.seq_of(ordinal), len: meta & LEN, fin: meta & FIN != 0, push: meta & PUSH != 0 }
     }
 
-    /// The segment is sent again and counted in `pipe` once more.
+    /// The segment is retransmitted and counted in `pipe` once more.
     pub fn resend(&mut self, ordinal: u64, now: u64) {
         let at = if self.timed { self.time_of_again(now) } else { now };
         let len = self.len_of(ordinal);
@@ -287,7 +287,7 @@ impl Scoreboard {
         self.note_again(ordinal, at);
     }
 
-    /// The segment is sent again without being counted twice.
+    /// The segment is retransmitted without being counted twice.
     pub fn touch(&mut self, ordinal: u64, now: u64) {
         let at = if self.timed { self.time_of_probe(ordinal, now) } else { now };
         self.note_again(ordinal, at);
@@ -300,7 +300,7 @@ impl Scoreboard {
     }
 
     /// The segment `[seq, seq + len)` was not sent after all. The newest one, sent once, leaves the ring (true); one that
-    /// was sent again is as before that.
+    /// was retransmitted is as before that.
     pub fn take_back(&mut self, seq: u64, len: u32) -> bool {
         let newest = seq + u64::from(len) == self.nxt;
         if newest && self.sent(self.tail - 1).meta & RETRANSMITTED == 0 {

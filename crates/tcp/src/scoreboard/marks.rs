@@ -1,4 +1,4 @@
-//! Three bitmaps over the ring of sent segments: SACKed, lost, sent again. One word holds 64 segments; a second level
+//! Three bitmaps over the ring of sent segments: SACKed, lost, retransmitted. One word holds 64 segments; a second level
 //! remembers which words are wholly SACKed, so that a block that covers thousands of segments is walked 4096 at a time.
 
 use super::times::Times;
@@ -69,7 +69,7 @@ impl Marks {
         self.word(ordinal).sacked >> (ordinal & 63) & 1 == 1
     }
 
-    /// Sets SACKed bits; a SACKed segment is neither lost nor sent again.
+    /// Sets SACKed bits; a SACKed segment is neither lost nor retransmitted.
     #[inline]
     pub fn sack(&mut self, ordinal: u64, bits: u64) {
         let index = self.index(ordinal);

@@ -4,7 +4,7 @@
 //! asks is answered by counters kept incrementally or by cursors that only move forward, so that a segment costs a
 //! constant amount of work from its sending to its acknowledgement, however many are in flight:
 //!
-//! - `pipe` (SetPipe) = sent - SACKed - lost + sent again, in bytes;
+//! - `pipe` (SetPipe) = sent - SACKed - lost + retransmitted, in bytes;
 //! - `IsLost` is monotone in the sequence number, so one cursor separates what is lost from what is not, with the
 //!   SACKed bytes and the SACKed runs above it counted;
 //! - `HighRxt` is a cursor over lost segments;
@@ -116,7 +116,7 @@ pub(crate) struct Range {
     pub push: bool,
 }
 
-/// Segments in the scoreboard: all, SACKed, lost, sent again and not known to have arrived or to be lost again.
+/// Segments in the scoreboard: all, SACKed, lost, retransmitted and not known to have arrived or to be lost again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub out: u64,
@@ -156,7 +156,7 @@ pub(crate) struct Scoreboard {
     runs_above: u64,
     /// Ordinal after the highest SACKed segment.
     high_sacked: u64,
-    /// Lost segments below have been sent again (HighRxt).
+    /// Lost segments below have been retransmitted (HighRxt).
     resend_cursor: u64,
 }
 
@@ -237,7 +237,7 @@ impl Scoreboard {
         self.head + if self.timed { self.segments_sacked() } else { self.counts().sacked }
     }
 
-    /// Something is SACKed, lost or sent again.
+    /// Something is SACKed, lost or retransmitted.
     #[inline]
     pub fn is_marked(&self) -> bool {
         self.marked
@@ -254,7 +254,7 @@ impl Scoreboard {
         self.sacked_bytes
     }
 
-    /// Sent again and not known to be lost or delivered.
+    /// Retransmitted and not known to be lost or delivered.
     pub fn resent_bytes(&self) -> u64 {
         self.resent_bytes
     }
@@ -272,7 +272,7 @@ impl Scoreboard {
         self.lost_bytes
     }
 
-    /// Bytes found lost since the connection began, those sent again and lost again once more.
+    /// Bytes found lost since the connection began, those retransmitted and lost again once more.
     #[inline]
     pub fn lost_total(&self) -> u64 {
         self.lost_total

@@ -14,7 +14,7 @@ struct Segment {
     sent: u64,
     lost: bool,
     retransmitted: bool,
-    /// Sent again since it was lost.
+    /// Retransmitted since it was lost.
     resent: bool,
     sacked: bool,
 }
@@ -30,11 +30,11 @@ struct Naive {
     rtt: u64,
     fack: u64,
     reordering_seen: bool,
-    /// Bytes lost so far, those sent again and lost again once more.
+    /// Bytes lost so far, those retransmitted and lost again once more.
     lost_total: u64,
     /// RACK.rtt is of the last segment in the order of sequence, SACKed ones first (Linux), instead of the one sent last.
     by_sequence: bool,
-    /// When the last segment was sent again, and the last of all.
+    /// When the last segment was retransmitted, and the last of all.
     again_at: u64,
     last_at: u64,
 }
@@ -115,7 +115,7 @@ impl Naive {
     }
 
     fn undo(&mut self) {
-        // What was sent again and lost again stays lost.
+        // What was retransmitted and lost again stays lost.
         self.segments.iter_mut().for_each(|s| s.lost &= s.retransmitted && !s.resent);
     }
 
@@ -145,7 +145,7 @@ enum Op {
     /// Blocks by position in per mille and length in segments; cumulative by position; the doubt's age.
     Ack(Vec<(u64, u64)>, u64, u64),
     ResendLost(usize),
-    /// The last segment is sent again as a probe.
+    /// The last segment is retransmitted as a probe.
     Probe,
     Timeout,
     Undo,
@@ -239,7 +239,7 @@ fn apply(board: &mut Scoreboard, naive: &mut Naive, op: &Op, now: &mut u64) {
     }
 }
 
-/// Everything that is lost and not sent again is found, each once.
+/// Everything that is lost and not retransmitted is found, each once.
 fn all_lost(board: &Scoreboard, naive: &Naive) -> Result<(), TestCaseError> {
     let mut found = Vec::new();
     let mut ordinal = board.head;

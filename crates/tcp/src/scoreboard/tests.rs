@@ -20,7 +20,7 @@ struct Naive {
     segments: Vec<Segment>,
     una: u64,
     nxt: u64,
-    /// Offset after the highest segment sent again.
+    /// Offset after the highest retransmitted segment.
     high_rxt: u64,
     dup_threshold: u32,
 }
@@ -73,7 +73,7 @@ impl Naive {
         }
     }
 
-    /// SetPipe: octets not SACKed count once if not lost and once more if sent again.
+    /// SetPipe: octets not SACKed count once if not lost and once more if retransmitted.
     fn pipe(&self) -> u64 {
         let open = self.segments.iter().filter(|s| !s.sacked);
         open.map(|s| s.len * (u64::from(!s.lost) + u64::from(s.resent))).sum()

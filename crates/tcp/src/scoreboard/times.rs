@@ -5,9 +5,9 @@
 //!
 //! - segments sent once are in the order of sending as they are in sequence, so `reach` separates those sent before
 //!   `RACK.segment`, which only moves forward in time, from the others, and the loss cursor the overdue ones from the rest;
-//! - a segment sent again counts as sent a picosecond after what left at the same instant before it, so that the order of
+//! - a retransmitted segment counts as sent a picosecond after what left at the same instant before it, so that the order of
 //!   sending is exact where RFC 8985 falls back on the sequence;
-//! - segments sent again are in a log in the order of sending; an entry whose segment was delivered, lost again or sent
+//! - retransmitted segments are in a log in the order of sending; an entry whose segment was delivered, lost again or sent
 //!   once more since is stale and is passed over;
 //! - of both the last that is still out tells how long the reordering timer runs; it is kept, and looked for again,
 //!   backward from where it was, only when it has gone.
@@ -39,7 +39,7 @@ impl Last {
 /// What RACK keeps beside the scoreboard. Times are ps.
 #[derive(Debug, Default)]
 pub(super) struct Times {
-    /// A segment sent again at or after these is not taken for delivered by a SACK, by a cumulative ACK.
+    /// A retransmitted segment at or after these is not taken for delivered by a SACK, by a cumulative ACK.
     doubt_sacked: u64,
     doubt_acked: u64,
     /// RACK.fack when this ACK came, as the ordinal after it.
@@ -61,10 +61,10 @@ pub(super) struct Times {
     pub(super) reordering: Reordering,
     once: Last,
     again: Last,
-    /// Segments sent again and when, in that order; the position of the first entry.
+    /// Retransmitted segments and when, in that order; the position of the first entry.
     log: VecDeque<(u64, u64)>,
     log_start: u64,
-    /// When the last segment was sent again.
+    /// When the last segment was retransmitted.
     again_at: u64,
     /// Segments whose retransmission was lost.
     lost_again: VecDeque<u64>,
@@ -155,7 +155,7 @@ impl Scoreboard {
         self.times().map_or(now, |times| now.max(times.again_at))
     }
 
-    /// When a segment is sent again that leaves at `now`: after all others.
+    /// When a segment is retransmitted that leaves at `now`: after all others.
     pub(super) fn time_of_again(&mut self, now: u64) -> u64 {
         let newest = self.sent(self.tail - 1).at;
         match self.times_mut() {
@@ -167,7 +167,7 @@ impl Scoreboard {
         }
     }
 
-    /// When the last segment, `ordinal`, is sent again as a probe: it may no longer be one sent before `RACK.segment`.
+    /// When the last segment, `ordinal`, is retransmitted as a probe: it may no longer be one sent before `RACK.segment`.
     pub(super) fn time_of_probe(&mut self, ordinal: u64, now: u64) -> u64 {
         let at = self.time_of_again(now);
         if let Some(times) = self.times_mut() {
@@ -177,7 +177,7 @@ impl Scoreboard {
         at
     }
 
-    /// Segment `ordinal` is sent again; whether it had been lost again.
+    /// Segment `ordinal` is retransmitted; whether it had been lost again.
     pub(super) fn log_again(&mut self, ordinal: u64, at: u64) -> bool {
         let Some(times) = self.times_mut() else { return false };
         times.log.push_back((ordinal, at));
@@ -188,7 +188,7 @@ impl Scoreboard {
         lost_again
     }
 
-    /// An ACK begins. Segments sent again at or after `doubt_sacked` and `doubt_acked` may have been delivered by an
+    /// An ACK begins. Retransmitted segments at or after `doubt_sacked` and `doubt_acked` may have been delivered by an
     /// earlier transmission, if a SACK or a cumulative ACK covers them.
     pub fn begin_ack(&mut self, doubt_sacked: u64, doubt_acked: u64) {
         let fack = self.high_sacked.max(self.head);
@@ -251,7 +251,7 @@ impl Scoreboard {
         last.map(|ordinal| self.sent(ordinal).at)
     }
 
-    /// Segments sent again: marks the overdue; returns when the latest of them was sent.
+    /// Retransmitted segments: marks the overdue; returns when the latest of them was sent.
     fn overdue_again(&mut self, marks: &mut Marks, times: &mut Times, late: impl Fn(u64) -> bool) -> Option<u64> {
         let mut latest = None;
         while let Some(&(ordinal, at)) = times.log.front() {
@@ -269,7 +269,7 @@ impl Scoreboard {
         latest
     }
 
-    /// When the last of the segments sent again before `RACK.segment` and still out was sent.
+    /// When the last of the retransmitted segments before `RACK.segment` and still out was sent.
     fn last_again(&self, marks: &Marks, times: &mut Times) -> Option<u64> {
         let (start, log, latest) = (times.log_start, &times.log, times.latest);
         let entry = |position: u64| log[(position - start) as usize];
@@ -310,7 +310,7 @@ impl Scoreboard {
         word.resent &= !bit;
     }
 
-    /// Of the lost segments `base + lost` those whose last retransmission was lost: they are still to be sent again.
+    /// Of the lost segments `base + lost` those whose last retransmission was lost: they are still to be retransmitted.
     pub(super) fn keep_lost_again(&mut self, marks: &mut Marks, base: u64, lost: u64) -> u64 {
         let mut rest = lost & !marks.word(base).resent;
         let mut kept = 0;
@@ -356,7 +356,7 @@ impl Scoreboard {
         self.settle();
     }
 
-    /// `taken` was acknowledged while nothing was marked: if the last of it was sent again, as a probe, and may have arrived by its
+    /// `taken` was acknowledged while nothing was marked: if the last of it was retransmitted, as a probe, and may have arrived by its
     /// first transmission, what was sent once tells.
     pub fn time_unmarked(&mut self, taken: &Taken) {
         if !self.timed || taken.newest == u64::MAX {
@@ -380,7 +380,7 @@ impl Scoreboard {
         }
     }
 
-    /// The first segment whose retransmission was lost and which was not sent again since.
+    /// The first segment whose retransmission was lost and which was not retransmitted since.
     pub(super) fn next_lost_again(&mut self) -> Option<Range> {
         let head = self.head;
         let marks = self.marks.as_mut()?;

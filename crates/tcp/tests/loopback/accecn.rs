@@ -193,7 +193,7 @@ fn a_zeroed_field_ends_ect() {
     }
 }
 
-/// Section 3.2: the counter counts marked pure ACKs; section 3.2.2.1: the ACK of a repeated SYN-ACK has the handshake's encoding.
+/// Section 3.2: the counter counts marked pure ACKs; section 3.2.2.1: the ACK of a retransmitted SYN-ACK has the handshake's encoding.
 #[test]
 fn marked_acks_and_repeated_syn_acks() {
     let mut a = Lone::connecting("rfc", &accurate());

@@ -38,7 +38,7 @@ fn reno_with_one_bdp_of_buffer_fills_the_link() {
         let timeouts = u64::from(recovery == RecoveryRule::Newreno);
         assert_eq!(stats.timeouts, timeouts, "{recovery:?} {stats:?}");
         assert!(stats.fast_retran >= 3 && stats.fast_retran + timeouts == stats.cong_signals, "{recovery:?} {stats:?}");
-        // Every drop was sent again; with SACK needless ones are one an episode at most (RFC 6675 rescue).
+        // Every drop was retransmitted; with SACK needless ones are one an episode at most (RFC 6675 rescue).
         assert!(stats.segs_retrans >= net.drops, "{stats:?}");
         if recovery == RecoveryRule::Sack {
             assert!(stats.segs_retrans <= net.drops + stats.fast_retran, "{} {stats:?}", net.drops);

@@ -175,7 +175,7 @@ fn a_dsack_widens_the_window() {
 }
 
 /// Linux 6.7, TCP_TIMEOUT_MIN_US: the probe for a lost tail and the timer of RACK, above at 80 and 125 ms, are 2 ms later. What is 6 ms
-/// late, acknowledged at 126 ms, has not been sent again by then.
+/// late, acknowledged at 126 ms, has not been retransmitted by then.
 #[test]
 fn timers_may_wait_longer_than_is_computed() {
     let slack = || Overrides { timer_slack: Some(Span::from_ms(2)), ..rack() };
@@ -345,7 +345,7 @@ fn a_needless_fast_retransmit_is_taken_back() {
     assert!(window(&net).1 < 10_000.0);
 }
 
-/// Segment 2 comes 8 ms late and segment 4 is lost: both are sent again at 40 ms. When segment 2 is there, at 48 ms, the other is
+/// Segment 2 comes 8 ms late and segment 4 is lost: both are retransmitted at 40 ms. When segment 2 is there, at 48 ms, the other is
 /// still out, and recovery goes on (Linux `tcp_try_undo_partial`): taken back, it would begin anew with the next ACK. Segment 4 was lost.
 #[test]
 fn a_late_packet_does_not_end_the_repair_of_others() {

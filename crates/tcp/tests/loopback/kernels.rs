@@ -24,7 +24,7 @@ fn established(overrides: &Overrides, lost: impl IntoIterator<Item = u64>) -> Ne
     net
 }
 
-/// Linux tcp_xmit_retransmit_queue: the head, sent again 30 ms after the timer was set, sets it anew, to an RTO of 1 s from then.
+/// Linux tcp_xmit_retransmit_queue: the head, retransmitted 30 ms after the timer was set, sets it anew, to an RTO of 1 s from then.
 #[test]
 fn a_head_that_is_sent_again_may_restart_the_timer() {
     for (rearm, from_ms) in [(false, 20), (true, 50)] {

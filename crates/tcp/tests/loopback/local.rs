@@ -59,7 +59,7 @@ fn a_queue_that_stays_full() {
     assert_eq!((net.b.received(), stats.data_segs_out), (3000, 3));
 }
 
-/// A FIN that is refused with its data is sent again with it.
+/// A FIN that is refused with its data is retransmitted with it.
 #[test]
 fn a_refused_fin_is_sent_later() {
     let mut net = established(&plain());
@@ -73,7 +73,7 @@ fn a_refused_fin_is_sent_later() {
     net.run_until(|net| net.b.state() == elephan_tcp::State::Closed);
 }
 
-/// A refused retransmission is sent again at the next occasion, before the timer.
+/// A refused retransmission is retransmitted at the next occasion, before the timer.
 #[test]
 fn a_refused_retransmission_is_due_again() {
     let o = options("rfc", &Overrides { initial_window: Some(20), ..plain() });

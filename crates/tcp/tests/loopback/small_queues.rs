@@ -86,7 +86,7 @@ fn acknowledgements_are_not_held() {
     assert!(!net.a.may_transmit());
 }
 
-/// What is sent again may go with twice as much below (`tcp_xmit_retransmit_queue`: factor 1).
+/// What is retransmitted may go with twice as much below (`tcp_xmit_retransmit_queue`: factor 1).
 #[test]
 fn retransmissions_have_twice_the_room() {
     let mut net = established(Overrides { sack: Some(false), ..window(10) });

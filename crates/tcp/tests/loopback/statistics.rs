@@ -42,7 +42,7 @@ fn one_loss() {
 }
 
 /// Ten segments in a window of ten, the last lost: nothing tells but the timer. Nine are acknowledged, each at once, at 20 ms, the timer of 1 s (RFC 6298,
-/// the least) runs out a second later, and the repeated one is acknowledged 20 ms after that: a stall of 1.02 s. Without a loss nothing is
+/// the least) runs out a second later, and the retransmitted one is acknowledged 20 ms after that: a stall of 1.02 s. Without a loss nothing is
 /// outstanding for longer than the round trip; a second of silence in between is no stall.
 #[test]
 fn a_lost_tail_is_the_longest_stall() {

@@ -4,9 +4,9 @@ use crate::names::Text;
 use crate::table::table;
 
 table! {
-    /// A row is a closure: the time from which a port may send nothing, or nothing of a priority, until it may again.
+    /// A row is a pause interval: the time from which a port may send nothing, or nothing of a priority, until it may again.
     PauseRow, PauseColumns in "pauses" {
-        /// Number of the closure, in the order of their beginnings
+        /// Number of the pause interval, in the order of their beginnings
         pause: i64 = "",
         /// The port that may not send
         port: i64 = "",
@@ -30,19 +30,19 @@ table! {
         bytes: i64 = "B",
         /// Port of the pausing station whose buffer was to blame
         cause: i64 = "",
-        /// The closure that held that port itself; null if none did
+        /// The pause interval that held that port itself; null if none did
         parent: Option<i64> = "",
         /// Port where the congestion began: at the end of the parents the cause that was not held itself
         root: i64 = "",
-        /// Closures from the root to this one, itself included
+        /// Pause intervals from the root to this one, itself included
         depth: i64 = "",
-        /// Number of the episode: closures of one root, each at most 1 ms after those before
+        /// Number of the episode: pause intervals of one root, each at most 1 ms after those before
         episode: i64 = "",
     }
 }
 
 table! {
-    /// A row is what the closures of an episode at one port did to a flow whose packets they held.
+    /// A row is what the pause intervals of an episode at one port did to a flow whose packets they held.
     HoldRow, HoldColumns in "holds" {
         /// The episode
         episode: i64 = "",
@@ -56,9 +56,9 @@ table! {
         packets: i64 = "",
         /// Bytes of those packets, as the queue counts them
         bytes: i64 = "B",
-        /// How long closures held them, added up over the packets
+        /// How long pause intervals held them, added up over the packets
         held_ns: i64 = "ns",
-        /// Longest that one closure held one packet
+        /// Longest that one pause interval held one packet
         longest_ns: i64 = "ns",
         /// Packets of these on whose route the root is; none of a victim's
         bound_packets: i64 = "",

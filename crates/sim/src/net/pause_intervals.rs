@@ -1,12 +1,12 @@
 //! Congestion spreading on the record: when which port was paused by whom, what was to blame, and which flows waited.
 //!
-//! A *closure* is the time from which a port may send nothing (or nothing of a priority) until it may again. Its *cause* is
+//! A *pause interval* is the time from which a port may send nothing (or nothing of a priority) until it may again. Its *cause* is
 //! the egress port of the pausing switch whose buffer was to blame when the switch decided. If that port is held itself (it
-//! is paused, or frames that a closure has held back still wait there) the closure is a child of that closure, and has its
-//! *root*; otherwise the cause is the root: the port where congestion began. An *episode* is all closures of one root that
-//! follow each other within [`EPISODE_GAP`]. A packet is *held* for as long as closures of its port and priority overlap its wait.
+//! is paused, or frames that a pause interval has held back still wait there) the pause interval is a child of that pause interval, and has its
+//! *root*; otherwise the cause is the root: the port where congestion began. An *episode* is all pause intervals of one root that
+//! follow each other within [`EPISODE_GAP`]. A packet is *held* for as long as pause intervals of its port and priority overlap its wait.
 //!
-//! Kept only when somebody reads the `events`. Memory: a row for each closure, one for each flow, port and episode.
+//! Kept only when somebody reads the `events`. Memory: a row for each pause interval, one for each flow, port and episode.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use elephan_link::queue::{Discipline, Item};
 use elephan_units::{Span, Time};
 
 use super::link::Sending;
-use super::watch::{Cause, Closure, Held, Watch};
+use super::watch::{Cause, Held, PauseInterval, Watch};
 use super::{NONE, Net};
 
-/// Closures of one root further apart are two episodes: a hundred round trips of a data centre.
+/// Pause intervals of one root further apart are two episodes: a hundred round trips of a data centre.
 const EPISODE_GAP: Span = Span::from_ms(1);
 
 /// What made a switch send a PAUSE.
@@ -32,7 +32,7 @@ pub enum Blame {
     Memory,
 }
 
-/// A closure as its children know it.
+/// A pause interval as its children know it.
 #[derive(Clone, Copy)]
 pub struct Parent {
     pub id: u32,
@@ -41,7 +41,7 @@ pub struct Parent {
     pub episode: u32,
 }
 
-/// A closure that is over, or that the end of the run cuts off.
+/// A pause interval that is over, or that the end of the run cuts off.
 #[derive(Clone, Copy)]
 pub struct Paused {
     pub pause: u32,
@@ -70,7 +70,7 @@ struct Root {
 
 /// What the ports' records share.
 #[derive(Default)]
-pub struct Closures {
+pub struct PauseIntervals {
     next: u32,
     episodes: u32,
     roots: BTreeMap<u32, Root>,
@@ -78,7 +78,7 @@ pub struct Closures {
     pub done: Vec<Paused>,
 }
 
-impl Closures {
+impl PauseIntervals {
     fn begin(&mut self, begin: Time, cause: Cause) -> Parent {
         let id = self.next;
         self.next += 1;
@@ -103,8 +103,8 @@ impl Closures {
         me
     }
 
-    pub(super) fn end(&mut self, port: u32, closure: Closure, end: Time, over: bool) {
-        let Closure { me, parent, cause, priority, begin, refreshes, packets, bytes, .. } = closure;
+    pub(super) fn end(&mut self, port: u32, interval: PauseInterval, end: Time, over: bool) {
+        let PauseInterval { me, parent, cause, priority, begin, refreshes, packets, bytes, .. } = interval;
         if let Some(root) = self.roots.get_mut(&me.root) {
             root.open -= 1;
             root.last = root.last.max(end);
@@ -135,7 +135,7 @@ impl Net {
     /// A switch decides that the station at the far end of `link` must not send, for the reason given.
     #[cold]
     pub(super) fn asked(&mut self, now: Time, link: u32, priority: Option<u8>, blame: Blame) {
-        if self.closures.is_none() {
+        if self.intervals.is_none() {
             return;
         }
         let port = match blame {
@@ -171,15 +171,15 @@ impl Net {
 
     /// A PAUSE or a resumption has reached the station whose port feeds `link`, and its gate is now like this.
     pub(super) fn gated(&mut self, now: Time, link: u32, priority: Option<u8>, gate: Gate) {
-        let Some(closures) = &mut self.closures else { return };
+        let Some(intervals) = &mut self.intervals else { return };
         let Some(watch) = self.links[link as usize].general.as_mut().and_then(|g| g.watch.as_mut()) else { return };
         let (begin, end) = gate.window();
-        watch.expire(now, link, closures);
+        watch.expire(now, link, intervals);
         let place = watch.open.iter().position(|c| c.priority == priority);
         match place {
             Some(place) if end <= now => {
-                let closure = watch.open.remove(place);
-                watch.close(closure, now, true, link, closures);
+                let interval = watch.open.remove(place);
+                watch.close(interval, now, true, link, intervals);
             }
             Some(place) => {
                 watch.open[place].end = end;
@@ -188,11 +188,21 @@ impl Net {
             None if begin < end && now < end => {
                 let asked = watch.asked.iter().find(|(of, _)| *of == priority).map(|(_, cause)| *cause);
                 let Some(cause) = asked else { return };
-                let me = closures.begin(begin, cause);
+                let me = intervals.begin(begin, cause);
                 let (packets, bytes) = watch.waits(priority);
                 let parent = cause.parent.map(|parent| parent.id);
                 let cause = cause.port;
-                watch.open.push(Closure { me, parent, cause, priority, begin, end, refreshes: 0, packets, bytes });
+                watch.open.push(PauseInterval {
+                    me,
+                    parent,
+                    cause,
+                    priority,
+                    begin,
+                    end,
+                    refreshes: 0,
+                    packets,
+                    bytes,
+                });
             }
             None => {}
         }
@@ -201,22 +211,22 @@ impl Net {
     /// A packet has left the queue of a port with a record: what held it is counted.
     #[inline]
     pub(super) fn count_held(&mut self, now: Time, link: u32, item: Item) {
-        let Net { links, routes, packets, closures, .. } = self;
+        let Net { links, routes, packets, intervals, .. } = self;
         let l = &mut links[link as usize];
         let (out_of, Some(g)) = (l.out_of, &mut l.general) else { return };
-        let (Some(watch), Some(closures)) = (&mut g.watch, closures) else { return };
+        let (Some(watch), Some(intervals)) = (&mut g.watch, intervals) else { return };
         let p = &packets[item.handle];
         if !watch.is_quiet() {
-            watch.expire(now, link, closures);
+            watch.expire(now, link, intervals);
             let route = p.route;
             watch.count(now, item, |root| routes.passes(route, root));
         }
         watch.leave(now, item, Some(p.ingress >> 3).filter(|_| out_of != NONE), true);
     }
 
-    /// The run is over: closures go on beyond it, and what still waits has been held until then.
+    /// The run is over: pause intervals go on beyond it, and what still waits has been held until then.
     pub fn close_closures(&mut self, end: Time) {
-        if self.closures.is_none() {
+        if self.intervals.is_none() {
             return;
         }
         for link in 0..self.links.len() as u32 {
@@ -238,12 +248,12 @@ impl Net {
                 self.count_held(end, link, item);
             }
             self.discarded = discarded;
-            let Net { links, closures, .. } = self;
-            let Some(closures) = closures else { return };
+            let Net { links, intervals, .. } = self;
+            let Some(intervals) = intervals else { return };
             let Some(watch) = links[link as usize].general.as_mut().and_then(|g| g.watch.as_mut()) else { continue };
-            watch.expire(end, link, closures);
-            for closure in std::mem::take(&mut watch.open) {
-                watch.close(closure, end, false, link, closures);
+            watch.expire(end, link, intervals);
+            for interval in std::mem::take(&mut watch.open) {
+                watch.close(interval, end, false, link, intervals);
             }
         }
     }

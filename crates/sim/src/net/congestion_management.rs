@@ -23,7 +23,7 @@ use super::limiters::{Key, Limiters, Next};
 use super::link::{General, Link};
 use super::route::{Graph, Routes};
 use super::{Kind, Net, Occurrence};
-use crate::packet::{Notice, Packet, traits};
+use crate::packet::{Notice, Packet, flags};
 
 /// Marks the timer of a host's limiters among the timers of endpoints.
 pub const LIMITERS: u32 = 1 << 28;
@@ -64,7 +64,7 @@ pub enum WaitsFor {
 
 /// Whether a packet comes from a sender that can be stopped: TCP, or the interface of RoCE; not a datagram or a frame.
 pub fn can_stop(bits: u16) -> bool {
-    bits & (traits::UDP | traits::RAW | traits::NOTIFICATION) == 0
+    bits & (flags::UDP | flags::RAW | flags::NOTIFICATION) == 0
 }
 
 impl Management {
@@ -193,7 +193,7 @@ impl Link {
 impl Net {
     /// What a packet that comes to the port of `link` has to wait for. One that is limited is given its tag's room.
     pub(super) fn waits_for(&mut self, link: u32, packet: u32) -> WaitsFor {
-        if self.packets[packet].traits & traits::NOTIFICATION != 0 {
+        if self.packets[packet].flags & flags::NOTIFICATION != 0 {
             return WaitsFor::Nothing;
         }
         let (Some(general), Some(management)) = (&self.links[link as usize].general, &self.management) else {
@@ -230,7 +230,7 @@ impl Net {
         let p = &self.packets[packet];
         let (part, queue) = g.queue.part_of(priority);
         let number = link << PART_BITS | u32::from(part);
-        let tagged = p.traits & traits::TAGGED != 0 && self.packets.tag(packet) == number;
+        let tagged = p.flags & flags::TAGGED != 0 && self.packets.tag(packet) == number;
         let source = || {
             let (first, last) = self.routes.first_and_last(p.route);
             Source { port: first, key: management.key(p.flow, management.ends[last as usize].1), flow: p.flow }
@@ -269,7 +269,7 @@ impl Net {
         p.segment = elephan_tcp::Segment::default();
         (p.route, p.dest, p.flow) = (way, first, flow);
         p.ip_bytes = bytes - ETHERNET_BYTES;
-        (p.charged, p.ingress, p.traits, p.ident) = (0, 0, traits::NOTIFICATION, ordinal as u16);
+        (p.charged, p.ingress, p.flags, p.ident) = (0, 0, flags::NOTIFICATION, ordinal as u16);
         *self.packets.notice_mut(new) = Notice { point, key, feedback };
         if let Some(log) = &mut self.log {
             let (kind, value) = (Kind::Notification, feedback.value());
@@ -304,7 +304,7 @@ impl Net {
                 self.full_limiters += u32::from(limiters.enqueue(place, item));
             }
             for item in moved {
-                let bits = self.packets[item.handle].traits;
+                let bits = self.packets[item.handle].flags;
                 self.nic_has_left(now, link, item, None);
                 let Some(g) = &mut self.links[link as usize].general else { return };
                 g.nic_hands_over(&item, bits, Some(place));
@@ -319,7 +319,7 @@ impl Net {
         let Some(g) = &mut self.links[link as usize].general else { return };
         let (Some(limiters), Some(management)) = (&mut g.limiters, &mut self.management) else { return };
         if let Some(point) = limiters.all()[place].reaction.tag() {
-            self.packets[item.handle].traits |= traits::TAGGED;
+            self.packets[item.handle].flags |= flags::TAGGED;
             *self.packets.tag_mut(item.handle) = point;
         }
         limiters.on_start(now, place, item.bytes, wire);
@@ -406,7 +406,7 @@ impl Net {
 
 /// Which limiter a packet of a host is for; none if it is not limited.
 fn key_of(management: &Management, routes: &Routes, packet: &Packet) -> Option<Key> {
-    if packet.traits & traits::DATA == 0 && !management.handling.limit_acks {
+    if packet.flags & flags::DATA == 0 && !management.handling.limit_acks {
         return None;
     }
     let last = routes.rest(packet.route).last()?;
