@@ -48,7 +48,7 @@ struct Ran {
 pub fn judge(scenario: &Json) -> Result<Held, Finding> {
     let begun = cpu();
     let Some([first, again]) = plans::resolve(&source(scenario))? else { return Ok(Held::Refused) };
-    let reading = (cpu() - begun).as_secs_f64();
+    let reading = cpu().saturating_sub(begun).as_secs_f64();
     if reading > SLOW_READING_S {
         return Err(Finding::new("reading is slow", format!("{reading:.1} s")));
     }
@@ -97,7 +97,7 @@ fn run(plan: &Plan, paths: Paths) -> Result<Option<Ran>, Finding> {
     if let Ok(summary) = &finished {
         done = summary["events"].as_u64().unwrap_or_default();
     }
-    let taken = (cpu() - begun).as_secs_f64();
+    let taken = cpu().saturating_sub(begun).as_secs_f64();
     if taken > SLOW_S && (done as f64) < SLOW_EVENTS_PER_S * taken {
         return Err(Finding::new("the run is slow", format!("{done} events in {taken:.1} s")));
     }

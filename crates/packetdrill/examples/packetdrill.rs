@@ -1,5 +1,7 @@
 //! Runs scripts and prints a line for each: `packetdrill [--stack NAME] [--trace] FILE...`.
 
+#![allow(clippy::print_stdout, reason = "a program for the terminal")]
+
 use elephan_packetdrill::{Settings, Verdict, run};
 use std::path::Path;
 

@@ -25,29 +25,37 @@ static RESERVE: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 
 struct Allocator;
 
+/// Asks once, and once more with the reserve spent if there was no memory.
+#[inline]
+fn or_again(allocate: impl Fn() -> *mut u8) -> *mut u8 {
+    let block = allocate();
+    if block.is_null() { again(allocate) } else { block }
+}
+
 // SAFETY: every block is from `System`, with its own layout, and goes back there.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let block = unsafe { System.alloc(layout) };
-        if block.is_null() { again(|| unsafe { System.alloc(layout) }) } else { block }
+        // SAFETY: the caller keeps the contract of `alloc`, which is `System`'s.
+        or_again(|| unsafe { System.alloc(layout) })
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        let block = unsafe { System.alloc_zeroed(layout) };
-        if block.is_null() { again(|| unsafe { System.alloc_zeroed(layout) }) } else { block }
+        // SAFETY: as `alloc`.
+        or_again(|| unsafe { System.alloc_zeroed(layout) })
     }
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the block came from `System` with this layout, as every block of this allocator.
         unsafe { System.dealloc(block, layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let grown = unsafe { System.realloc(block, layout, size) };
-        if grown.is_null() { again(|| unsafe { System.realloc(block, layout, size) }) } else { grown }
+        // SAFETY: as `dealloc`; a call that returns null has left the block as it was, so it may be repeated.
+        or_again(|| unsafe { System.realloc(block, layout, size) })
     }
 }
 
@@ -58,7 +66,7 @@ fn reserve_layout() -> Layout {
 /// Spends the reserve and tries once more. Allocates nothing itself.
 #[cold]
 #[inline(never)]
-fn again(allocate: impl FnOnce() -> *mut u8) -> *mut u8 {
+fn again(allocate: impl Fn() -> *mut u8) -> *mut u8 {
     stop::set_memory_short(true);
     let reserve = RESERVE.swap(ptr::null_mut(), Ordering::AcqRel);
     if !reserve.is_null() {
@@ -68,11 +76,10 @@ fn again(allocate: impl FnOnce() -> *mut u8) -> *mut u8 {
     // Without a reserve another thread may have spent it just now, so that this is worth a try as well.
     let block = allocate();
     if block.is_null() {
-        // SAFETY: the line is a static, and nothing of this process goes on.
-        unsafe {
-            libc::write(2, LINE.as_ptr().cast(), LINE.len() as _);
-            libc::_exit(1);
-        }
+        // SAFETY: the line is a static of this length.
+        unsafe { libc::write(2, LINE.as_ptr().cast(), LINE.len() as _) };
+        // SAFETY: nothing of this process goes on.
+        unsafe { libc::_exit(1) }
     }
     block
 }

@@ -1,5 +1,7 @@
 //! Writes `docs/data-dictionary.md`; with `--check` only says whether it has drifted.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
+
 use std::path::Path;
 use std::process::ExitCode;
 

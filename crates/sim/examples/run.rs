@@ -1,6 +1,7 @@
 //! Runs a scenario file without recording and prints its summary and the wall time of the run, for profiling:
 //! `cargo run --release --example run -- FILE [--general] [key=value]...`; with `--general` every port takes the general path.
 
+#![allow(clippy::print_stdout, reason = "a program for the terminal")]
 #![allow(clippy::disallowed_methods, reason = "it measures")]
 
 use std::time::Instant;

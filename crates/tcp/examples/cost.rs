@@ -2,6 +2,7 @@
 //! 20,000 segments in flight with many holes. `cargo run --release -p elephan-tcp --example cost [clean|sack|receive]`,
 //! with `ELEPHAN_LOSS_DETECTION=rack` or `fack` in its environment for those.
 
+#![allow(clippy::print_stdout, reason = "a program for the terminal")]
 #![allow(clippy::disallowed_methods, reason = "it measures")]
 
 use elephan_tcp::options::LossDetection;

@@ -1,5 +1,7 @@
 //! Writes the stack table into its model page: `cargo run -p elephan-tcp --example stack_table`.
 
+#![allow(clippy::print_stdout, reason = "a program for the terminal")]
+
 use elephan_tcp::options::{sources, table};
 use std::path::Path;
 

@@ -356,7 +356,7 @@ mod tests {
         let mut stream = Stream::new(3, "onoff", "residual");
         let n = 100_000;
         let draws: Vec<f64> = (0..n).map(|_| period.residual(&mut stream)).collect();
-        let share = |r: f64| draws.iter().filter(|x| **x > r).count() as f64 / n as f64;
+        let share = |r: f64| draws.iter().filter(|x| **x > r).count() as f64 / f64::from(n);
         assert!((share(0.285_714) - 0.7111).abs() < 0.006, "{}", share(0.285_714));
         assert!((share(0.6969) - 0.4945).abs() < 0.0064, "{}", share(0.6969));
     }
@@ -372,7 +372,7 @@ mod tests {
         let draws: Vec<f64> = (0..n).map(|_| period.residual(&mut stream)).collect();
         assert!(draws.iter().all(|x| *x < 10.0));
         for (r, expected) in [(0.5, 0.4817), (4.0, 0.0921)] {
-            let share = draws.iter().filter(|x| **x > r).count() as f64 / n as f64;
+            let share = draws.iter().filter(|x| **x > r).count() as f64 / f64::from(n);
             assert!((share - expected).abs() < 0.0064, "{r}: {share}");
         }
     }

@@ -162,7 +162,7 @@ impl Model for Cubic {
             round_trip: RoundTrip::Min,
             first_growth: 0.05,
             undo_restores: false,
-            ..rfc9438.clone()
+            ..rfc9438
         };
         match name {
             "rfc8312" => {

@@ -131,7 +131,7 @@ impl Host {
                 }
             }
             (SOL_TCP, 25) => {
-                socket.low_water = Some(given as u32 as u64).filter(|bytes| *bytes != 0);
+                socket.low_water = Some(u64::from(given as u32)).filter(|bytes| *bytes != 0);
                 socket.queue.low_water = socket.low_water.unwrap_or(self.sysctls.low_water());
             }
             (SOL_TCP, 36) => socket.reports_inq = given != 0,

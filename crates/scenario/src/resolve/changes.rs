@@ -286,7 +286,7 @@ impl<'a> State<'a> {
             delay: (old.delay != new.delay).then_some(new.delay),
             up: (old.up != new.up).then_some(new.up),
             loss: (old.loss != new.loss).then(|| new.loss.clone()),
-            ..none.clone()
+            ..none
         };
         let single = own_port.get(&(i as u32)).map(String::as_str);
         let host = matches!(self.nodes[new.from as usize].kind, NodeKind::Host);

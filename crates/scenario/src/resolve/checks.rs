@@ -239,7 +239,7 @@ impl Resolver<'_> {
         let link = &self.links[i];
         let pauses = |node: u32| match &self.nodes[node as usize].kind {
             NodeKind::Switch(switch) => matches!(switch.flow_control, FlowControl::Pfc(_)),
-            _ => false,
+            NodeKind::Host => false,
         };
         let cannot = matches!(link.queue, QueueSpec::Xcp(_)) && (pauses(link.from) || pauses(link.to));
         cannot.then(|| format!("xcp cannot keep apart the priorities that PFC pauses ({})", link.name))

@@ -168,7 +168,7 @@ impl State<'_> {
         };
         let limited = set.iter().any(limits_queues);
         let fine = kept.iter().all(|one| {
-            let all = self.ground.of_entry[one.entry].clone();
+            let mut all = self.ground.of_entry[one.entry].clone();
             r.check_link(one.entry, &self.scenario.links[one.entry]);
             if !r.problems.is_empty() {
                 return false;
@@ -177,7 +177,7 @@ impl State<'_> {
             r.queues(&self.scenario, all.clone(), Some(set));
             let sends = |i: usize| r.nodes[r.links[i].from as usize].models.transmit.is_some();
             let longest = all.clone().map(|i| r.links[i].delay).max().unwrap_or_default();
-            r.problems.is_empty() && !(limited && all.clone().any(sends)) && r.is_short(&self.scenario, longest)
+            r.problems.is_empty() && !(limited && all.any(sends)) && r.is_short(&self.scenario, longest)
         });
         (self.nodes, self.groups, self.links) = (r.nodes, r.groups, r.links);
         (self.entries, self.own_port, self.crossings) = (r.entries, r.own_port, r.crossings);

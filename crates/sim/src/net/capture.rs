@@ -350,7 +350,7 @@ impl Captures {
         let (source, destination) = (mac(self.ends[first as usize].0), mac(self.ends[last as usize].1));
         let (kind, feedback) = match notice.feedback {
             Feedback::Qcn(bits) => (ETHERTYPE_CNM, u16::from(bits).to_be_bytes()),
-            of => (ETHERTYPE_EXPERIMENT, (of.value() as i16).to_be_bytes()),
+            of @ Feedback::Ecm(_) => (ETHERTYPE_EXPERIMENT, (of.value() as i16).to_be_bytes()),
         };
         let point = u64::from(notice.point).to_be_bytes();
         let rest = [0; CNM_REST_BYTES];

@@ -111,7 +111,7 @@ macro_rules! options {
         pub const TABLE: &[(&str, &str)] = &[$(($spelling, $summary)),+];
 
         /// A stack by its number. A table without a value for one of them does not compile.
-        #[allow(non_camel_case_types)]
+        #[allow(non_camel_case_types, reason = "the names are those that scenarios write")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Stack { $($stack),+ }
 

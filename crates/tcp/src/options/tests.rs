@@ -62,6 +62,14 @@ fn congestion_controls_are_shown_as_they_are_written() {
     assert_eq!(shown("freebsd"), "cubic");
 }
 
+/// Scenarios of earlier versions say `law`; what is written out says `controller`.
+#[test]
+fn the_earlier_name_of_a_value_of_pacing_is_read() {
+    let overrides: Overrides = serde_json::from_value(json!({ "pacing": "law" })).unwrap();
+    assert_eq!(overrides.pacing, Some(Pacing::Controller));
+    assert_eq!(serde_json::to_value(Pacing::Controller).unwrap(), json!("controller"));
+}
+
 /// What is named without a preset is the stack's own form, with the parameters given; what says its preset is that.
 #[test]
 fn a_congestion_control_named_in_a_stack_is_its_own_form() {

@@ -1,5 +1,6 @@
 //! Goes through seeds, or judges files. A child process does the work, so that whatever happens to it is a finding.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 #![allow(clippy::disallowed_methods, reason = "a hunt measures time and is no simulation")]
 
 mod arguments;

@@ -1,6 +1,8 @@
 //! Writes the files generated from the schema: the JSON Schema itself, the reference page, the Python classes.
 //! With `--check` it writes nothing and fails if a file would change. An argument names the root of the repository.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
+
 mod catalog;
 mod python;
 mod reference;
