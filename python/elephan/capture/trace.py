@@ -28,7 +28,7 @@ from elephan.scenario.source import read_object
 from elephan.table import phases
 from elephan.table.flow_phases import chosen_flow, plateau_bps
 from elephan.table.names import TRACE
-from elephan.table.rows import column, texts
+from elephan.table.rows import among, column
 from elephan.theory import closed as theory
 
 if TYPE_CHECKING:
@@ -188,9 +188,7 @@ class Trace(Drawn):
     def times(self, number: int, *kinds: str) -> tuple[Array, Array]:
         """Returns times in ns, ascending, and places in the stream, in bytes, of events of some kinds."""
         events = self.events
-        if not events.num_rows:
-            return np.empty(0), np.empty(0)
-        chosen = (column(events, "connection") == number) & np.isin(np.asarray(texts(events, "kind")), kinds)
+        chosen = (column(events, "connection") == number) & among(events, "kind", kinds)
         order = np.argsort(column(events, "time_ns")[chosen], kind="stable")
         return column(events, "time_ns")[chosen][order], column(events, "seq_bytes")[chosen][order]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,6 +38,14 @@ def column(table: pa.Table, name: str) -> Array:
 def texts(table: pa.Table, name: str) -> list[str]:
     """A text column as a list."""
     return [str(value) for value in table.column(name).to_pylist()]
+
+
+def among(table: pa.Table, name: str, values: Iterable[str]) -> npt.NDArray[np.bool_]:
+    """Returns which rows of a text column have one of some values, without an object for each row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return np.asarray(pc.is_in(table.column(name), value_set=pa.array(values, pa.string())), dtype=bool)
 
 
 def flow_names(run: Run) -> dict[int, str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from elephan.report.sketch import Recorder
 
 Array = npt.NDArray[np.float64]
+_PLACES = 600  # over the width of a figure
 PHASES = 8  # of a round trip
 POINTS_MAX = 1600  # a line has no more points than this: beyond it only the extremes of each pixel column matter
 
@@ -66,6 +67,11 @@ def calmest(candidates: Iterable[tuple[Array, Array]]) -> tuple[Array, Array]:
 def whole_rounds(width: float, round_ns: float | None) -> float:
     """The least number of whole round trips, at least one, that is not shorter than `width` ns; `width` without a round trip."""
     return math.ceil(width / round_ns - 1e-9) * round_ns if round_ns else width
+
+
+def places(times: Array, end_ns: float) -> Array:
+    """Returns where ticks at some times stand, ns: one for all that could not be told apart."""
+    return np.flatnonzero(np.bincount(np.round(times / end_ns * _PLACES).astype(int))) / _PLACES * end_ns
 
 
 def time_scale(span_ns: float) -> tuple[float, str]:

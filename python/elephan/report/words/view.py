@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,10 @@ import numpy.typing as npt
 from elephan.base.quantity import parse_any, seconds, show
 from elephan.report.figure.draw import GROUPS_MAX, calmest, phases_of, whole_rounds
 from elephan.result.run import Run
-from elephan.table.rows import adaptive, column, delivered_curves, flow_names, texts, windows
+from elephan.table.rows import adaptive, among, column, delivered_curves, flow_names, texts, windows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Array = npt.NDArray[np.float64]
 Series = dict[str, tuple[Array, Array]]
@@ -232,32 +235,37 @@ class View:
             found.append((seconds(change["at"]) * 1e9, ", ".join(said)))
         return found
 
-    def events(self, *kinds: str) -> Array:
-        """Times in ns of the events of some kinds."""
-        events = self.run.events
-        if not events.num_rows:
-            return np.empty(0)
-        chosen = np.isin(np.asarray(texts(events, "kind")), kinds)
-        return column(events, "time_ns")[chosen]
+    @cached_property
+    def _events(self) -> dict[str, pa.Table]:
+        """Time, reason and port of the events of each kind, in the order of time."""
+        return _by_text(self.run.tables.columns("events", ("time_ns", "kind", "reason", "port")), "kind")
+
+    @cached_property
+    def _times(self) -> dict[str, Array]:
+        return {kind: np.sort(column(events, "time_ns"), kind="stable") for kind, events in self._events.items()}
+
+    def events(self, kind: str) -> Array:
+        """Times in ns of the events of a kind, ascending."""
+        return self._times.get(kind, np.empty(0))
 
     def drops_by_reason(self) -> dict[str, Array]:
         """Times in ns of all drops, for each reason in words; the commonest first."""
-        events = self.run.events
-        if not events.num_rows:
+        if "drop" not in self._events:
             return {}
-        dropped = np.asarray([kind == "drop" for kind in texts(events, "kind")], dtype=bool)
-        times, reasons = column(events, "time_ns")[dropped], np.asarray(texts(events, "reason"))[dropped]
-        found = {str(reason): times[reasons == reason] for reason in np.unique(reasons)}
+        found = {reason: column(drops, "time_ns") for reason, drops in _by_text(self._events["drop"], "reason").items()}
         return {reason.replace("_", " "): found[reason] for reason in sorted(found, key=lambda one: (-found[one].size, one))}
 
     def drops_at(self, ports: Collection[str]) -> Array:
         """Times in ns of the drops at ports, named as in `queues`."""
-        events = self.run.events
-        if not events.num_rows:
-            return np.empty(0)
         numbers = [number for number, name in self.port_names().items() if arrow(name) in ports]
-        dropped = np.asarray([kind == "drop" for kind in texts(events, "kind")], dtype=bool)
-        return column(events, "time_ns")[dropped & np.isin(column(events, "port"), numbers)]
+        drops = self._events.get("drop")
+        return np.empty(0) if drops is None else column(drops, "time_ns")[np.isin(column(drops, "port"), numbers)]
+
+
+def _by_text(table: pa.Table, name: str) -> dict[str, pa.Table]:
+    """Returns the rows of a table for each value of a text column."""
+    values = table.column(name).unique().to_pylist()
+    return {values[0]: table} if len(values) == 1 else {str(value): table.filter(among(table, name, [value])) for value in values}
 
 
 def _owned(resolved: dict[str, Any], values: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:

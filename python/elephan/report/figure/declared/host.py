@@ -64,7 +64,7 @@ def _plot_waiting(axes: Axes, view: View, host: str, x: float) -> None:
     axes.set_ylim(0, max(1.0, float((ring + backlog).max())) * 1.12)
     dropped = series["time_ns"][1:][np.diff(series["drops"]) > 0]
     if dropped.size:
-        shown = np.unique(np.round(dropped / view.run.duration_ns * 600)) / 600 * view.run.duration_ns
+        shown = d.places(dropped, view.run.duration_ns)
         place = axes.get_xaxis_transform()
         axes.plot(shown * x, np.full(shown.size, 0.985), "|", color=VERMILLION, markersize=6, transform=place, clip_on=False)
 

@@ -96,7 +96,7 @@ def plot_queues(axes: Axes, view: View, most: int = 1, named: bool = False) -> N
     mark_changes(axes, view, named)
     drops = view.drops_at(series)
     if drops.size:
-        times = np.unique(np.round(drops / view.end_ns * 600)) / 600 * view.end_ns
+        times = d.places(drops, view.end_ns)
         axes.plot(
             times * x,
             np.full(times.size, 1.0),

@@ -54,7 +54,7 @@ def _plot_waiting(axes: Axes, view: View) -> None:
     axes.set_ylim(0, top * 1.2)
     stalls = view.events("send_stall")
     if stalls.size:
-        shown = np.unique(np.round(stalls / view.run.duration_ns * 600)) / 600 * view.run.duration_ns
+        shown = d.places(stalls, view.run.duration_ns)
         place = axes.get_xaxis_transform()
         axes.plot(shown * x, np.ones(shown.size), "|", color=INK, markersize=6, markeredgewidth=0.8, transform=place, clip_on=False)
     d.legend(axes, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
