@@ -16,6 +16,7 @@ from elephan.report.figure.flow_phases import phase_lines, recovery_line
 from elephan.report.words.answer import answer
 from elephan.table import phases
 from elephan.table.flow_phases import chosen_flow, plateau_bps
+from scipy import ndimage, stats
 
 Series = tuple[np.ndarray, np.ndarray]
 
@@ -443,3 +444,16 @@ def test_another_connection_than_the_largest(tmp_path: Path, capfd: pytest.Captu
     assert cli.status_of([*words, "--out", str(tmp_path / "c"), "--connection", "99"]) == 2
     assert "no connection 99: they are 0 to 1" in capfd.readouterr().err
     assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_lines_and_filters_are_those_of_scipy(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    size = int(random.integers(3, 90))
+    time = np.arange(size) * 0.1 if seed % 2 else np.sort(random.random(size))
+    rate = random.random(size) if seed % 3 else np.round(5 * random.random(size))
+    slope, level, least, _ = stats.theilslopes(rate, time, alpha=0.99)
+    assert phases._theil_sen(time, rate) == (slope, level, least)
+    assert (np.median(phases._around(rate, 5), axis=1) == ndimage.median_filter(rate, size=5, mode="nearest")).all()
+    width = int(random.integers(1, size + 1))
+    assert phases._around(rate, width).mean(axis=1) == pytest.approx(ndimage.uniform_filter1d(rate, width, mode="nearest"))

@@ -42,7 +42,7 @@ SMOOTHED = 5
 DOUBLING_MIN = 0.25  # of log2 x a round trip, half of what slow start with delayed ACKs does at least
 DOUBLING_RTTS = 4
 COARSE = 2.0  # round trips in an interval from which on doubling is not seen
-GAIN_MIN, CONFIDENCE = 0.001, 0.99  # a line grows if it gains that share of its mean, and with that confidence
+GAIN_MIN, CONFIDENCE = 0.001, 2.5758293035489  # a line grows if it gains that share of its mean, with 99 %: so many deviations
 LINE_POINTS = 500  # at most: the line looks at every pair of them
 
 Array = npt.NDArray[np.float64]
@@ -115,16 +115,20 @@ def _regular(time_s: Array, bytes_: Array, step: float) -> tuple[Array, Array]:
     return edges[1:], np.diff(at) * 8 / step
 
 
+def _around(values: Array, size: int) -> Array:
+    """Returns for each value the row of those around it; beyond the ends stands the last value there."""
+    padded = np.pad(values, (size // 2, size - 1 - size // 2), mode="edge")
+    return np.lib.stride_tricks.sliding_window_view(padded, size)
+
+
 def _falls(ends: Array, rate: Array) -> Array:
     return ends[1:][rate[1:] < FALL * rate[:-1]]
 
 
 def _plateau(rate: Array, given: float | None, most: float | None, window: int) -> tuple[float, bool]:
     """The plateau, and whether it is what was given. Of a path that is known, x above it shows holes that were filled."""
-    from scipy import ndimage
-
     if given is not None:
-        lasting = ndimage.uniform_filter1d(rate, min(window, rate.size), mode="nearest")
+        lasting = _around(rate, min(window, rate.size)).mean(axis=1)
         if most is not None or float(np.percentile(lasting, PLATEAU)) <= EXCESS * given:
             return given, True
     return min(float(np.percentile(rate, PLATEAU)), math.inf if most is None else most), False
@@ -190,15 +194,31 @@ def _line(time: Array, rate: Array) -> tuple[float, float, bool]:
     """Slope and end of the line through a stretch (Theil and Sen's, which what recoveries do to a few points does not turn), and
     whether it grows.
     """
-    from scipy import ndimage, stats
-
     # A window leaves in a burst, and intervals that hold now one of them and now two go up and down.
-    rate = ndimage.convolve1d(rate, [0.25, 0.5, 0.25], mode="nearest")
+    around = _around(rate, 3)
+    rate = around[:, 1] * 0.5 + (around[:, 0] + around[:, 2]) * 0.25
     # Neighbours share values through the median of five: from ten points on only every fifth counts.
     every = max(-(-time.size // LINE_POINTS), min(SMOOTHED, time.size // 10), 1)
-    slope, level, least, _ = stats.theilslopes(rate[::every], time[::every] - time[-1], alpha=CONFIDENCE)
+    slope, level, least = _theil_sen(time[::every] - time[-1], rate[::every])
     grows = least > 0 and slope * (time[-1] - time[0]) > GAIN_MIN * rate.mean()
-    return float(slope), float(level), bool(grows)
+    return slope, level, bool(grows)
+
+
+def _theil_sen(x: Array, y: Array) -> tuple[float, float, float]:
+    """Returns Theil and Sen's slope and intercept of points, and the least slope that `CONFIDENCE` allows (Sen 1968), as
+    `scipy.stats.theilslopes`, whose import takes longer than a run.
+    """
+    later = x[:, None] > x
+    slopes = np.sort((y[:, None] - y)[later] / (x[:, None] - x)[later])
+    slope = float(np.median(slopes))
+    repeats = np.concatenate([np.unique(values, return_counts=True)[1] for values in (x, y)])
+    spread = math.sqrt((_pairs(y.size) - sum(_pairs(int(k)) for k in repeats)) / 18)
+    rank = round((slopes.size - CONFIDENCE * spread) / 2) - 1
+    return slope, float(np.median(y) - slope * np.median(x)), float(slopes[max(rank, 0)])
+
+
+def _pairs(count: int) -> int:
+    return count * (count - 1) * (2 * count + 5)
 
 
 def _recovery(ends: Array, rate: Array, left: float, plateau: float, window: int) -> tuple[float, float]:
@@ -287,8 +307,6 @@ def find(
     when slow start ended. `remaining_bytes`: still to deliver after the series, 0 if it has finished. Errors: ValueError for fewer
     than two points or nothing delivered.
     """
-    from scipy import ndimage
-
     time, total = np.asarray(time_s, dtype=float), np.asarray(delivered_bytes, dtype=float)
     moving = np.flatnonzero(np.diff(total) > 0)
     if time.size < 2 or not moving.size or rtt_s <= 0:
@@ -296,7 +314,7 @@ def find(
     time, total = time[moving[0] : moving[-1] + 2], total[moving[0] : moving[-1] + 2]
     step = max(rtt_s, float(np.median(np.diff(time))), (time[-1] - time[0]) / 4000)
     ends, rate = _regular(time, total, step)
-    rate = ndimage.median_filter(rate, size=SMOOTHED, mode="nearest")
+    rate = np.median(_around(rate, SMOOTHED), axis=1)
     window = max(round(WINDOW_RTTS * rtt_s / step), 3)
     plateau, path_known = _plateau(rate, plateau_bps, most_bps, window)
     if plateau <= 0:
