@@ -7,10 +7,9 @@ import importlib
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 _Any = TypeVar("_Any", bound=Callable[..., Any])
 
@@ -99,9 +98,11 @@ def current(found: Any) -> Any:
     return [current(one) for one in found] if isinstance(found, list) else found
 
 
-class _Renamed(MetaPathFinder, Loader):
+class _Renamed:
+    """A finder and loader; their base classes would bring in a dozen modules at each start."""
+
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        return ModuleSpec(name, self) if name in NAMES else None
+        return ModuleSpec(name, cast(Any, self)) if name in NAMES else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         note(spec.name, NAMES[spec.name])

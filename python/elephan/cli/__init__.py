@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import elephan
 from elephan.cli import memory, state
 from elephan.cli.text import write_whatever
 
@@ -60,6 +61,9 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
 
 
 def _status_of(words: list[str]) -> int:
+    if words == ["--version"]:  # which scripts ask often: without the parser of the command line
+        print(f"elephan {elephan.__version__}")
+        return 0
     import typer
 
     from elephan.base.errors import ElephanError, lacks_memory, shown

@@ -6,7 +6,6 @@ import contextlib
 import mmap
 import os
 import sys
-from importlib.abc import MetaPathFinder
 from typing import Any, ClassVar, NoReturn
 
 LINE = "not enough memory"
@@ -15,7 +14,7 @@ limited = False
 """Whether this process may have only so much memory (`ulimit -v`)."""
 
 
-class _Room(MetaPathFinder):
+class _Room:
     """Refuses to load these libraries while memory is short. The OpenBLAS of numpy and scipy would end the process with a line of
     its own, and the jemalloc of pyarrow, started with too little, crashes whenever a thread ends.
     """
