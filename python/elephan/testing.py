@@ -24,7 +24,7 @@ def check_congestion_control(controller: Any, *, cases: int = 400, seed: int = 1
     be from one segment to 2^40 bytes without being forced, `ssthresh` two segments at least, `states` finite, a pacing rate
     positive; an ACK adds at most what it acknowledged (`on_round`: what the round did; free with `slow_start = False`) and
     nothing while the application is the limit; a congestion event raises nothing; what is undone at once leaves no trace
-    (in `states` only with `on_undo`); two objects that are told the same do the same.
+    (in `states` only with `on_undo`); two objects that get the same calls do the same.
 
     Raises `AssertionError` with the rule that was broken, the seed, and the shortest story found that breaks it; what the class
     raised, if it did, is its cause.

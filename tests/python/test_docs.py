@@ -24,7 +24,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "models").glob("*.md"))]
 BLOCK = re.compile(r"(?:<!-- not run: (?P<why>[^>]+) -->\n+)?^```(?P<language>\w*)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
 LINE = re.compile(r"^(?:\$ )?(?:\.venv/bin/)?(elephan .*|make .*)$", re.MULTILINE)
-SLOW = ("study", "compare", "path", "bench")
+SLOW = ("compare", "path", "bench")
+ELSEWHERE = ("study",)  # test_full_study.py runs whole studies
 MINE = """import elephan as el
 
 
@@ -142,7 +143,8 @@ def test_python_blocks_run(page: Path, folder: Path) -> None:
 
 
 def _of_elephan(page: Path, slow: bool) -> list[str]:
-    return [line for line in _lines(page) if line.startswith("elephan") and _is_slow(line) == slow]
+    lines = [line for line in _lines(page) if line.startswith("elephan") and line.split()[1] not in ELSEWHERE]
+    return [line for line in lines if _is_slow(line) == slow]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if _of_elephan(page, False)], ids=_name)

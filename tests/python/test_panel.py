@@ -322,7 +322,7 @@ def test_a_network_that_carries_nothing_has_a_report(tmp_path: Path, capfd: pyte
     assert {row.values.get("goodput_bps", 0.0) for row in done.trials} == {0.0}
     assert (tmp_path / "c" / "report.html").exists()
     show.compare(done, tmp_path / "c")
-    assert "Of one run each, so without intervals. The quick cut" in capfd.readouterr().out
+    assert "Of one run each, so without intervals. The quick run" in capfd.readouterr().out
 
 
 def test_a_change_of_capacity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

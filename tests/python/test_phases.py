@@ -58,7 +58,7 @@ def test_phases_of_a_sawtooth() -> None:
     time, total = sawtooth()
     for given, plateau in (([5.0], 100e6), (None, 100e6), ([5.0], None)):
         found = phases.find(time, total, 0.1, given, plateau)
-        assert names(found) == ["bandwidth discovery", "steady state", "congestion avoidance", "steady state"]
+        assert names(found) == ["startup", "steady state", "congestion avoidance", "steady state"]
         assert found.slope_per_rtt == pytest.approx(1.0, abs=0.1)
         assert found.plateau_bps == pytest.approx(100e6, rel=0.01)
         assert found.stretches[2].begin_s == pytest.approx(5.0, abs=0.3)
@@ -88,12 +88,12 @@ def test_a_flow_that_will_not_recover_in_time() -> None:
 @pytest.mark.parametrize(("slope", "exit_s"), [(1.0, 0.7), (0.58, 1.207)])
 @pytest.mark.parametrize("every", [0.01, 0.1, 0.25, 1.0])
 @pytest.mark.parametrize("noise", [0.0, 0.15])
-def test_discovery_ends_where_the_doubling_stops(slope: float, exit_s: float, every: float, noise: float) -> None:
+def test_startup_ends_where_the_doubling_stops(slope: float, exit_s: float, every: float, noise: float) -> None:
     time, total = ramp(slope, every, noise, gain=4e6)
     for plateau in (1e9, None):
         found = phases.find(time, total, 0.1, [], plateau)
-        assert names(found)[:2] == ["bandwidth discovery", "congestion avoidance"]
-        assert found.discovery_s == pytest.approx(exit_s, abs=max(0.3, 1.1 * every))
+        assert names(found)[:2] == ["startup", "congestion avoidance"]
+        assert found.startup_s == pytest.approx(exit_s, abs=max(0.3, 1.1 * every))
         assert found.cuts == 0
     if every < 0.2 and not noise:
         assert found.slope_per_rtt == pytest.approx(slope, rel=0.15)
@@ -102,15 +102,15 @@ def test_discovery_ends_where_the_doubling_stops(slope: float, exit_s: float, ev
 def test_a_known_end_of_slow_start_goes_first() -> None:
     time, total = ramp(1.0)
     found = phases.find(time, total, 0.1, [], 1e9, exit_s=5.0)
-    assert found.discovery_s == pytest.approx(5.0, abs=0.11)
-    assert names(found) == ["bandwidth discovery", "congestion avoidance"]
+    assert found.startup_s == pytest.approx(5.0, abs=0.11)
+    assert names(found) == ["startup", "congestion avoidance"]
 
 
 def test_doubling_after_a_slow_beginning_and_doubling_to_the_end() -> None:
     # two seconds of something small first, as a handshake of TLS and a request are
-    assert phases.find(*ramp(1.0, quiet_s=2.0), 0.1, [], 1e9).discovery_s == pytest.approx(2.7, abs=0.3)
+    assert phases.find(*ramp(1.0, quiet_s=2.0), 0.1, [], 1e9).startup_s == pytest.approx(2.7, abs=0.3)
     found = phases.find(*ramp(0.58, end=1.1), 0.1, [], 1e9)
-    assert names(found) == ["bandwidth discovery"]
+    assert names(found) == ["startup"]
     assert math.isnan(found.recovery_s)
     assert found.recovers is None
 
@@ -120,12 +120,12 @@ def test_few_intervals_after_the_doubling() -> None:
     rate = [2.0**k for k in range(7)] + [70.0, 71.0, 72.0, 73.0]
     total = np.concatenate([[0], np.cumsum(np.array(rate) * 1e6 * 0.1 / 8)])
     found = phases.find(np.arange(12) * 0.1, total, 0.1, [], 1e9)
-    assert found.discovery_s == pytest.approx(0.7, abs=0.11)
+    assert found.startup_s == pytest.approx(0.7, abs=0.11)
 
 
 def test_a_window_that_something_else_bounds_does_not_grow() -> None:
     found = phases.find(*ramp(1.0, gain=0.0), 0.1, [], 1e9)
-    assert names(found) == ["bandwidth discovery", "steady state"]
+    assert names(found) == ["startup", "steady state"]
     # It was never at 1 Gb/s and never cut: there is nothing that it could recover from, however much it has to send.
     assert (found.recovery_s, found.recovers) == (math.inf, None)
     assert recovery_line(found) == "It stayed below the 1 Gb/s that the path carries, without a cut."
@@ -140,7 +140,7 @@ def test_a_flow_that_stands_still_behind_a_hole_does_not_slow_its_doubling() -> 
     time = np.arange(0, 10, 0.01)
     rate = np.where(time < 0.7, 1e6 * 2.0 ** (time / 0.1), np.where(time < 1.4, 0, 64e6))
     found = phases.find(time, delivered(time, rate), 0.1, [1.4], 100e6, exit_s=1.4)
-    assert found.discovery_s == pytest.approx(1.4, abs=0.11)
+    assert found.startup_s == pytest.approx(1.4, abs=0.11)
     assert found.slope_per_rtt == pytest.approx(1.0, abs=0.15)
     # Ten segments double in the first two round trips of the library's sawtooth, then the link is full.
     assert el.run("sawtooth").phases().slope_per_rtt == pytest.approx(0.59, abs=0.01)
@@ -267,9 +267,9 @@ def test_a_stall_that_no_wire_shows(stalled: el.Run, end: str) -> None:
     trace = el.analyze(capture(stalled, end), rate="1 Gbps")
     found = trace.phases()
     assert found.cuts == 0
-    assert found.discovery_s < 2
-    assert found.discovery_s == pytest.approx(stalled.phases().discovery_s, abs=0.4)
-    assert names(found) == ["bandwidth discovery", "congestion avoidance"]
+    assert found.startup_s < 2
+    assert found.startup_s == pytest.approx(stalled.phases().startup_s, abs=0.4)
+    assert names(found) == ["startup", "congestion avoidance"]
     # 1448 of 1538 bytes on the wire
     assert found.plateau_bps == pytest.approx(941.48e6, rel=1e-4)
     assert found.recovers is None
@@ -283,7 +283,7 @@ def test_phases_of_a_run(stalled: el.Run) -> None:
     found = stalled.phases()
     assert found.plateau_bps == pytest.approx(941.48e6, rel=1e-4)
     assert found.cuts == 1
-    assert found.discovery_s < 2
+    assert found.startup_s < 2
     assert found.share("congestion avoidance") > 0.9
     assert stalled.phases(0) == found
     assert "with less than that to send it will probably not recover before it finishes" in answer(stalled)[-1]

@@ -114,7 +114,7 @@ def test_the_quick_cut_says_nothing_of_what_it_does_not_run(tmp_path: Path) -> N
     lost = {name: count for name, count in zip(texts(kept.ports, "name"), column(kept.ports, "drops"), strict=True) if count}
     assert drawing.title.endswith("packets dropped at CS1 → C[0]")
     assert f"At all ports together, in the mean: No CM {sum(lost.values()):.0f}." in drawing.caption
-    assert "Not run in the quick cut: ECM, PAUSE, ECM & PAUSE, QCN & PAUSE." in drawing.caption
+    assert "Not run in the quick run: ECM, PAUSE, ECM & PAUSE, QCN & PAUSE." in drawing.caption
     label = next(text.get_text() for ax in drawing.figure.axes for text in ax.texts if text.get_text().startswith("No CM"))
     assert label == f"No CM: {lost['CS1->C[0]']:.0f}"
 

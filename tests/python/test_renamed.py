@@ -46,6 +46,15 @@ def test_keywords_and_attributes(answer: el.Answer) -> None:
         el.compare(laws="nonsense")
 
 
+def test_attributes_of_phases_and_spreading() -> None:
+    run = el.run("sawtooth", set={"duration": "30 s"})
+    with pytest.warns(DeprecationWarning, match=r"Phases\.discovery_s is startup_s now"):
+        assert run.phases().discovery_s == run.phases().startup_s
+    port = el.run("congestion-spreading").spreading()[0].ports[0]
+    with pytest.warns(DeprecationWarning, match=r"PausedPort\.closures is pause_intervals now"):
+        assert port.closures == port.pause_intervals > 0
+
+
 def _with_old_keys(found: object) -> object:
     if isinstance(found, dict):
         return {OLD.get(key, key): _with_old_keys(value) for key, value in found.items()}

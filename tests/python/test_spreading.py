@@ -37,7 +37,7 @@ def test_the_tree_of_the_library_scenario(run: el.Run) -> None:
     assert 6e6 < tree.begin_ns < 6.5e6
     paused = dict(zip(run.ports["name"].to_pylist(), run.ports["paused_ns"].to_pylist(), strict=True))
     for port in tree.ports:
-        assert 0 <= paused[port.port] - port.paused_ns <= port.closures, port
+        assert 0 <= paused[port.port] - port.paused_ns <= port.pause_intervals, port
 
 
 def test_victims_are_who_never_went_there(run: el.Run) -> None:

@@ -166,7 +166,7 @@ class Trace(Drawn):
         return int(self.ranked[0]["connection"] if asked is None else asked)
 
     def label(self, number: int) -> str:
-        """Returns a connection as a reader would call it; with ports where the hosts alone do not tell it."""
+        """Returns a connection as a reader would call it; with ports where two connections have the same hosts."""
         row = self.row(number)
         ends = (row["source"], row["destination"])
         alike = sum((other["source"], other["destination"]) == ends for other in self.ranked)

@@ -264,7 +264,7 @@ def trace(done: Trace, folder: Path) -> None:
     for line in answer(done):
         console.print(line, soft_wrap=not console.is_terminal)
     _warnings(console, done.notes)
-    grid = _grid("connection", "number", "delivered", "goodput", "again", "least RTT", "p99 RTT", "burst")
+    grid = _grid("connection", "number", "delivered", "goodput", "retransmitted", "least RTT", "p99 RTT", "burst")
     for row in done.ranked[:_CONNECTIONS_MAX]:
         units = {"delivered_bytes": "bytes", "goodput_bps": "bps", "segs_retrans": "1", "min_rtt_ns": "ns", "p99_rtt_ns": "ns"}
         units |= {"burst_max_segs": "1"}

@@ -3,7 +3,7 @@
 A part of a claim takes one statistic (`elephan.statistic.measures`) of one variant, or compares two variants seed by seed, and says
 what is expected. It holds if the whole 95 % interval satisfies the expectation (with `every`, if each single run does and none
 broke off), fails if none of the interval does (with `every`, if one run does not), and is inconclusive between the two. A claim
-holds if all its parts hold and fails if one fails. A part whose variants the quick cut of a study leaves out is not run, and so
+holds if all its parts hold and fails if one fails. A part whose variants the quick run of a study leaves out is not run, and so
 is a claim that such a part leaves open. What is shown of an interval ends where its quantity does; it is judged whole.
 """
 

@@ -272,12 +272,12 @@ class Run(Drawn):
 
     @property
     def pauses(self) -> pa.Table:
-        """A row per closure: when a port might not send, who paused it, and what was to blame."""
+        """A row per pause interval: when a port might not send, who paused it, and what was to blame."""
         return self.tables["pauses"]
 
     @property
     def holds(self) -> pa.Table:
-        """Whose packets closures held, by episode and port."""
+        """Whose packets pause intervals held, by episode and port."""
         return self.tables["holds"]
 
     @property

@@ -37,8 +37,8 @@ class CongestionControl(_core.Guest):
     not called and cost nothing; `on_round` is called once a round trip, so that a slow method is affordable.
 
     Slow start is the stack's: below `ssthresh` it grows the window, and `on_ack` and `on_round` are called above it. With
-    `slow_start = False` they are called below as well and growth is theirs. Fast recovery is the stack's too: what is lost is
-    told once, by `on_congestion` when it begins, and no `on_ack` until it is over.
+    `slow_start = False` they are called below as well and growth is theirs. Fast recovery is the stack's too: `on_congestion`
+    is called once when it begins, and `on_ack` is not called until it is over.
 
     >>> class Careful(el.CongestionControl):
     ...     def on_ack(self, ack):
@@ -76,7 +76,7 @@ class CongestionControl(_core.Guest):
     """Attributes that are numbers and worth watching: `state` of `elephan.step.cc.new` shows them."""
 
     def on_ack(self, ack: _core.Ack) -> None:
-        """An ACK of new data outside fast recovery and, unless `slow_start` is False, outside slow start.
+        """Is called for an ACK of new data outside fast recovery and, unless `slow_start` is False, outside slow start.
 
         `ack` has `now`, `acked`, `rtt` (None without a sample), `inflight` (before the ACK), `ce` (of `acked`, what met
         congestion marks), `app_limited` (the window was not the limit: no growth), `delivered` (since the connection began),
@@ -84,7 +84,7 @@ class CongestionControl(_core.Guest):
         """
 
     def on_round(self, round: _core.Round) -> None:
-        """A round trip is over: what was in flight when it began is acknowledged. Called where `on_ack` is, after it.
+        """Is called after `on_ack` when a round trip is over: what was in flight when it began is acknowledged.
 
         `round` has the sums and extremes of its ACKs: `now`, `duration`, `acks`, `acked`, `ce`, `samples` of `rtt` (the mean),
         `rtt_min`, `rtt_max`, `rate` (the largest), `app_limited` (at one ACK at least); and of the last ACK `inflight`,
@@ -92,21 +92,22 @@ class CongestionControl(_core.Guest):
         """
 
     def on_delivery(self, ack: _core.Ack) -> None:
-        """Any ACK of new data, in slow start and in fast recovery (`ack.in_recovery`) as well, before `on_ack`: for measuring."""
+        """Is called for any ACK of new data, before `on_ack`: in slow start and in fast recovery (`ack.in_recovery`) too."""
 
     def on_sent(self, now: float, bytes: int, inflight: int) -> None:
-        """`bytes` are sent while `inflight` bytes are in flight before them."""
+        """Is called when `bytes` are sent behind `inflight` bytes in flight."""
 
     def on_congestion(self, event: _core.Congestion) -> None:
-        """A congestion event. `event` has `kind` ("loss", "ecn", "rto", "local_drop"), `now`, `lost`, `inflight` (FlightSize).
+        """Is called for a congestion event.
 
+        `event` has `kind` ("loss", "ecn", "rto", "local_drop"), `now`, `lost` and `inflight` (FlightSize).
         What it leaves is the window after recovery. By default the cut of Reno, RFC 5681 equation 4.
         """
         self.ssthresh = max(min(self.cwnd, event.inflight) / 2, 2 * self.mss)
         self.cwnd = self.mss if event.kind == "rto" else self.ssthresh
 
     def on_undo(self, now: float) -> None:
-        """The last event was spurious. `cwnd` and `ssthresh` are as before it already; restore what else was changed."""
+        """Is called when the last event was spurious. `cwnd` and `ssthresh` are restored already; restore what else changed."""
 
     def on_timer(self, now: float) -> None:
-        """The time set as `timer` has come; it is None again."""
+        """Is called when the time set as `timer` has come; `timer` is None then."""

@@ -1,7 +1,7 @@
 """Congestion management of layer 2 without a network: congestion points and reaction points of QCN and ECM by hand.
 
     cp = el.l2.qcn_congestion_point(preset="seed-2007", jitter=0)
-    cp.enqueue(now, 1500, queue_bytes)       # None, or the feedback that the frame's source is told
+    cp.enqueue(now, 1500, queue_bytes)       # None, or the feedback that the frame's source gets
     rp = el.l2.qcn_reaction_point(line_rate=10e9)
     rp.notify(now, 63); rp.on_sent(now, 1500); rp.on_timer(rp.next_timer())
     rp.rate, rp.target_rate
@@ -42,7 +42,7 @@ def qcn_congestion_point(*, seed: int = 1, **params: Any) -> Any:
 
     `seed`: of the draws of its jitter; with `jitter=0` there are none. `enqueue(now, size, queue_bytes, source=0)` counts a frame
     that the queue has accepted, `queue_bytes` waiting then, it among them; it returns None, or the feedback from 1 to 63 that its
-    source is told. `source` matters to `fair` only; `told` lists all (source, feedback) of the last frame. Raises InputError.
+    source gets. `source` matters to `fair` only; `told` lists all (source, feedback) of the last frame. Raises InputError.
 
     >>> point = el.l2.qcn_congestion_point(jitter=0)
     >>> found = [point.enqueue(i * 1e-6, 1500, 60_000) for i in range(200)]

@@ -1,14 +1,14 @@
-"""The phases of a flow, in any series of its rate: bandwidth discovery, steady state, congestion avoidance.
+"""The phases of a flow, in any series of its rate: startup, steady state, congestion avoidance.
 
 With x(t) the rate over intervals of a round-trip time R or longer (the median of five, since a hole that is filled
 acknowledges the data of several round trips at once), its plateau P the 98th percentile, and the times of the window's cuts
 (losses; where none are given, a fall of x below 0.75 of the interval before is taken for one):
 
-- discovery: from the first data to the first cut, to x >= 0.95 P or to where slow start ends. If nobody says when that
+- startup: from the first data to the first cut, to x >= 0.95 P or to where slow start ends. If nobody says when that
   is, it is where the doubling ends: in the middle of the last window of four round trips (three intervals at least) in which
   log2 x grows by 0.25 a round trip or more, fitted, and x comes to twice what it ever was before. A cut (or the plateau)
   within such a window after it is what ended it. Slow start with an ACK for every second segment grows by 0.58, Reno from ten
-  segments by 0.14. `slope`: the same fit over all of discovery up to the middle of that window, since what follows may stand
+  segments by 0.14. `slope`: the same fit over all of startup up to the middle of that window, since what follows may stand
   still behind a hole, and a whole window at least;
 - congestion avoidance: from a cut, or from the end of slow start if x then still grows, to x >= 0.95 P or to the next cut;
 - steady state: neither, and the coefficient of variation of x over ten round trips below 0.05;
@@ -30,8 +30,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-DISCOVERY, AVOIDANCE, STEADY, UNSETTLED = "bandwidth discovery", "congestion avoidance", "steady state", "unsettled"
-PHASES = (DISCOVERY, AVOIDANCE, STEADY, UNSETTLED)
+from elephan import _renamed
+
+STARTUP, AVOIDANCE, STEADY, UNSETTLED = "startup", "congestion avoidance", "steady state", "unsettled"
+PHASES = (STARTUP, AVOIDANCE, STEADY, UNSETTLED)
 FULL = 0.95  # of the plateau
 PLATEAU = 98  # percentile
 VARIATION_MAX = 0.05
@@ -57,6 +59,7 @@ class Phase:
     end_s: float
 
 
+@_renamed.attributes(discovery_s="startup_s", discovery_end_bps="startup_end_bps")
 @dataclass(frozen=True)
 class Phases:
     """What `find` found: stretches of `PHASES` in the series of a flow, the plateau that they are of, and whether it comes back.
@@ -69,9 +72,9 @@ class Phases:
     interval_s: float  # of the rate
     plateau_bps: float
     path_known: bool  # the plateau is what the path carries, not the highest rate of the series itself
-    discovery_s: float
-    discovery_end_bps: float
-    slope_per_rtt: float  # of log2 x in discovery; nan with fewer than three points or in intervals much longer than a round trip
+    startup_s: float
+    startup_end_bps: float
+    slope_per_rtt: float  # of log2 x in startup; nan with fewer than three points or in intervals much longer than a round trip
     cuts: int
     recovered_s: float  # from the last cut until the plateau was regained; nan without a cut, or if it was not
     recovery_s: float  # from the end of the series until it is at the plateau; 0 if it was, inf if never, nan if not known
@@ -178,7 +181,7 @@ def _steady(rate: Array, begin: int, end: int, window: int) -> npt.NDArray[np.bo
 
 
 def _slope(ends: Array, rate: Array, step: float, rtt_s: float) -> float:
-    """The growth of log2 x a round trip over discovery, as long as it doubles; nan if it does not."""
+    """The growth of log2 x a round trip over startup, as long as it doubles; nan if it does not."""
     size = _doubling_size(step / rtt_s)
     if rate.size >= size:
         middle = _doubling_middle(rate, step / rtt_s)
@@ -265,11 +268,11 @@ def _avoiding(ends: Array, rate: Array, full: npt.NDArray[np.bool_], cuts: list[
 
 
 def _names(rate: Array, found: int, avoiding: list[_Stretch], cuts: list[int], window: int) -> list[str]:
-    """The phase of each interval; `found`: the last one of discovery."""
+    """The phase of each interval; `found`: the last one of startup."""
     names = [UNSETTLED] * rate.size
     for one in avoiding:
         names[one.begin : one.end] = [AVOIDANCE] * (one.end - one.begin)
-    names[: found + 1] = [DISCOVERY] * (found + 1)
+    names[: found + 1] = [STARTUP] * (found + 1)
     for begin, end in itertools.pairwise([0, *cuts, rate.size]):
         for place in np.flatnonzero(_steady(rate, begin, end, window)):
             if names[place] == UNSETTLED:
@@ -338,8 +341,8 @@ def find(
         interval_s=step,
         plateau_bps=plateau,
         path_known=path_known,
-        discovery_s=float(ends[found] - time[0]),
-        discovery_end_bps=float(rate[found]),
+        startup_s=float(ends[found] - time[0]),
+        startup_end_bps=float(rate[found]),
         slope_per_rtt=math.nan if step > COARSE * rtt_s else _slope(ends[: found + 1], rate[: found + 1], step, rtt_s),
         cuts=int(cuts.size),
         recovered_s=float(ends[avoiding[-1].end]) - left if cuts.size and regained else math.nan,

@@ -1,15 +1,15 @@
 """Congestion spreading: trees of paused ports, from the port where congestion began, and who was held without going there.
 
-From the tables `pauses` (a row per closure of a port, with its cause and parent) and `holds` (whose packets closures held):
+From the tables `pauses` (a row per pause interval of a port, with its cause and parent) and `holds` (whose packets they held):
 
-- an *episode* is all closures of one root that follow each other within 1 ms; its *root* is the port where the congestion
-  began: to blame for a closure, and not held by one itself;
-- in its *tree* a port hangs below the port that was to blame for its first closure; a port that is to blame is the root or is
-  paused itself;
+- an *episode* is all pause intervals of one root that follow each other within 1 ms; its *root* is the port where the congestion
+  began: to blame for a pause interval, and not held by one itself;
+- in its *tree* a port hangs below the port that was to blame for its first pause interval; a port that is to blame is the root or
+  is paused itself;
 - a *victim* is a flow of whose packets some were held by the tree and none were on their way through the root. ACKs are packets
   of their flow. Whoever crosses the root waits for a reason and is not a victim.
 
-Goodput while paused is that between the first and the last closure of each episode, beside that of the rest of the flow's
+Goodput while paused is that between the first and the last pause interval of each episode, beside that of the rest of the flow's
 life, warm-up included.
 """
 
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan import _renamed
 from elephan.base.errors import InputError, brief
 from elephan.table.rows import Array, column, flow_names, texts
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 Key = tuple[int, int]  # a port's number, its priority or -1
 
 
+@_renamed.attributes(closures="pause_intervals")
 @dataclass(frozen=True)
 class PausedPort:
     """A port of a tree. Times in ns."""
@@ -38,10 +40,10 @@ class PausedPort:
     parent: str  # what was to blame: the root or the label of another paused port
     depth: int  # 1 hangs at the root
     paused_by: str
-    closures: int
+    pause_intervals: int
     paused_ns: float
-    begin_ns: float  # of its first closure
-    packets: int  # that waited behind a closure, counted for each
+    begin_ns: float  # of its first pause interval
+    packets: int  # that waited behind a pause interval, counted for each
 
     @property
     def label(self) -> str:
@@ -61,7 +63,7 @@ class Victim:
     packets: int
     bytes: int
     held_ns: float  # added up over its packets
-    longest_ns: float  # of one packet by one closure
+    longest_ns: float  # of one packet by one pause interval
     goodput_paused_bps: float
     goodput_otherwise_bps: float
 
@@ -73,7 +75,7 @@ class Tree:
     root: str
     episodes: int
     begin_ns: float
-    end_ns: float  # of the last closure, or the end of the run
+    end_ns: float  # of the last pause interval, or the end of the run
     ports: tuple[PausedPort, ...]  # each after its parent
     victims: tuple[Victim, ...]  # who was held longest first
     culprits: tuple[int, ...]  # flows that were held on their way through the root
@@ -90,7 +92,7 @@ class Tree:
 
 
 def recorded(run: Run) -> bool:
-    """Whether the run has rows about closures."""
+    """Whether the run has rows about pause intervals."""
     try:
         return bool(run.pauses.num_rows)
     except InputError:
@@ -107,7 +109,7 @@ def spreading(run: Run, by: str = "root") -> list[Tree]:
         raise InputError(f'spreading is by "root" or "episode", not {brief(by)}')
     if not recorded(run):
         return []
-    found = _Closures(run)
+    found = _Intervals(run)
     keys = column(run.pauses, by)
     held = column(run.holds, by)
     trees = [found.tree(keys == key, held == key) for key in np.unique(keys)]
@@ -115,7 +117,7 @@ def spreading(run: Run, by: str = "root") -> list[Tree]:
     return trees
 
 
-class _Closures:
+class _Intervals:
     """The columns of `pauses` and `holds`, and what trees need of other tables."""
 
     def __init__(self, run: Run) -> None:

@@ -12,12 +12,12 @@ from elephan.report.figure import draw as d
 from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE
 from elephan.report.words.view import View
 from elephan.table.flow_phases import chosen_flow, plateau_bps
-from elephan.table.phases import AVOIDANCE, DISCOVERY, PHASES, STEADY, UNSETTLED, Phases
+from elephan.table.phases import AVOIDANCE, PHASES, STARTUP, STEADY, UNSETTLED, Phases
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PAINT = {DISCOVERY: BLUE, AVOIDANCE: ORANGE, STEADY: GREEN, UNSETTLED: MUTED}
+PAINT = {STARTUP: BLUE, AVOIDANCE: ORANGE, STEADY: GREEN, UNSETTLED: MUTED}
 ALPHA = 0.16
 # What makes the phases of a run worth a figure: a bulk flow with its path to itself, a round trip that is seen, some time off the
 # plateau, few bands.
@@ -127,7 +127,7 @@ def phase_lines(found: Phases, knows_cuts: bool = True) -> list[str]:
     spent = [f"{show(found.share(name), '%', 2)} {_called(found, name)}" for name in PHASES if found.share(name) > 0.005]
     cuts = f"{found.cuts} cut{'s' if found.cuts != 1 else ''} of the window" if found.cuts else "no cut of the window"
     known = f"; {cuts}" if knows_cuts else ""
-    lines = [f"Its {DISCOVERY} took {show(found.discovery_s, 's', 3)}{slope}; of the time {', '.join(spent)}{known}."]
+    lines = [f"Its {STARTUP} took {show(found.startup_s, 's', 3)}{slope}; of the time {', '.join(spent)}{known}."]
     if said := recovery_line(found, "cut" if knows_cuts else "fall"):
         lines.append(said)
     if not found.path_known and _best(found) not in said:
@@ -148,6 +148,6 @@ def telling(view: View) -> Phases | None:
     if found is None or flow["min_rtt_ns"] < RTT_MIN_NS:
         return None
     lasted_ns = (found.stretches[-1].end_s - found.stretches[0].begin_s) * 1e9
-    moving = found.share(DISCOVERY) + found.share(AVOIDANCE) >= MOVING_MIN
+    moving = found.share(STARTUP) + found.share(AVOIDANCE) >= MOVING_MIN
     long = lasted_ns >= ROUND_TRIPS_MIN * flow["min_rtt_ns"]
     return found if long and moving and len(found.stretches) <= BANDS_MAX else None

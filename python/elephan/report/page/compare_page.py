@@ -243,10 +243,10 @@ def _parameters(panel: Panel) -> list[Group]:
 
 
 def shorter(panel: Panel) -> str:
-    """What the quick cut is, where it is one."""
+    """What the quick run is, where it is one."""
     if not panel.facts["quick"]:
         return ""
-    return " The quick cut: runs and warm-ups are shorter, so what is still on its way counts for more than in the full comparison."
+    return " The quick run: runs and warm-ups are shorter, so what is still on its way counts for more than in the full comparison."
 
 
 def panel_warnings(panel: Panel) -> list[str]:

@@ -23,20 +23,20 @@ _NOTE = (
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:
-    """`12 claims: 7 hold, 1 fail, 1 inconclusive; the quick cut runs 2 in part and leaves 1 out`."""
+    """`12 claims: 7 hold, 1 fail, 1 inconclusive; the quick run covers 2 in part and leaves 1 out`."""
     counts = Counter(v.verdict for v in verdicts)
     words = [f"{counts['holds']} hold", f"{counts['fails']} fail", f"{counts['inconclusive']} inconclusive"]
     text = f"{len(verdicts)} claims: {', '.join(words)}"
     if not counts[NOT_RUN]:
         return text
     out = sum(not verdict.run for verdict in verdicts)
-    return f"{text}; the quick cut runs {counts[NOT_RUN] - out} in part and leaves {out} out"
+    return f"{text}; the quick run covers {counts[NOT_RUN] - out} in part and leaves {out} out"
 
 
 def _left_out(verdicts: Sequence[Verdict]) -> str:
     """The claims that nothing was run for."""
     names = [verdict.claim.id for verdict in verdicts if not verdict.run]
-    return f" Not run in the quick cut, and not listed: {', '.join(names)}." if names else ""
+    return f" Not run in the quick run, and not listed: {', '.join(names)}." if names else ""
 
 
 def page(found: tuple[Results, Sequence[Verdict]]) -> Page:
@@ -46,7 +46,7 @@ def page(found: tuple[Results, Sequence[Verdict]]) -> Page:
     sections: list[Section] = list(study.figures.sections(results))
     runs = len(results.trials)
     warnings = of_failures(results.facts["failures"])
-    quick = " The quick cut: fewer repetitions and points, wider intervals." if study.quick else ""
+    quick = " The quick run: fewer repetitions and points, wider intervals." if study.quick else ""
     version = core.call("version")
     scenario = str(results.facts.get("scenario", ""))
     sha256 = hashlib.sha256(scenario.encode()).hexdigest() if scenario else ""  # as in manifest.json

@@ -167,7 +167,7 @@ def _connection_table(trace: Trace) -> Table:
         "delivered",
         "goodput",
         "segments",
-        "again",
+        "retransmitted",
         "dup ACKs",
         "least RTT",
         "p99 RTT",

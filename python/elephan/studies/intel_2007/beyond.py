@@ -164,7 +164,7 @@ def _ran(results: Results, rows: list[tuple[str, str, str, str]]) -> tuple[list[
     """The rows that were run, and a sentence about the others."""
     found = [row for row in rows if results.trials.by_variant.get(row[:2])]
     others = [row[2] for row in rows if row not in found]
-    return found, f" Not run in the quick cut: {', '.join(others)}." if others and results.study.quick else ""
+    return found, f" Not run in the quick run: {', '.join(others)}." if others and results.study.quick else ""
 
 
 def minimum_rto(results: Results) -> Drawing:
@@ -216,7 +216,7 @@ def long_links(results: Results) -> Drawing:
     )
     missing = [s for s in ALL if not any(results.trials.by_variant.get(("delay", f"{p.label}/{s}")) for p in points)]
     if missing:
-        caption += f" Not run in the quick cut: {', '.join(missing)}, and other delays."
+        caption += f" Not run in the quick run: {', '.join(missing)}, and other delays."
     return Drawing("long-links", "Longer links", caption, fig)
 
 

@@ -41,10 +41,10 @@ def was_run(results: Results, experiment: str, schemes: Sequence[str] = ALL) -> 
 
 
 def left_out(results: Results, *experiments: str, schemes: Sequence[str] = ALL) -> str:
-    """A sentence about schemes that the quick cut does not run in any of some experiments; empty if there are none."""
+    """A sentence about schemes that the quick run does not run in any of some experiments; empty if there are none."""
     planned = {variant.label for name in experiments for variant in results.experiment(name).variants}
     names = [scheme for scheme in schemes if scheme not in planned]
-    return f" Not run in the quick cut: {', '.join(names)}." if names else ""
+    return f" Not run in the quick run: {', '.join(names)}." if names else ""
 
 
 def drawings(results: Results, experiment: str) -> list[Drawing]:

@@ -50,7 +50,7 @@ def impact_on_background(results: Results, stack: str, network: str, statistic: 
 
 
 def present(results: Results, experiment: str, labels: Sequence[str], rest: str = "") -> list[str]:
-    """Those labels whose variants were run (the quick cut leaves some out)."""
+    """Those labels whose variants were run (the quick run leaves some out)."""
     return [label for label in labels if (experiment, label + rest) in results.trials.by_variant]
 
 

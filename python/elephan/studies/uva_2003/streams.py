@@ -77,7 +77,7 @@ def phase_table(results: Results) -> Table:
     """Slide 7 in figures: what `elephan.table.phases` finds in the streams above."""
     columns = [
         Column("Stream"),
-        Column("bandwidth discovery", True),
+        Column("startup", True),
         Column("goodput at its end", True),
         Column("of the minute in congestion avoidance", True),
         Column("until it has recovered", True),
@@ -95,7 +95,7 @@ def phase_table(results: Results) -> Table:
         if last and found.cuts > 1:
             late += f" (of its {found.cuts} cuts the last)"
         share = f"{found.share(phases.AVOIDANCE):.0%}"
-        cells = [variant.label.replace("/", ", "), show(found.discovery_s, "s"), show(found.discovery_end_bps, "bps"), share, late]
+        cells = [variant.label.replace("/", ", "), show(found.startup_s, "s"), show(found.startup_end_bps, "bps"), share, late]
         rows.append([Cell(cell) for cell in cells])
     note = (
         "Phases against what the path carries. Until it has recovered: a line through the last congestion avoidance, to "

@@ -1,4 +1,4 @@
-"""Figures of congestion spreading: closures of ports over time, and the tree that they make."""
+"""Figures of congestion spreading: pause intervals of ports over time, and the tree that they make."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ROWS_MAX = 16
 TREES_MAX = 3
-BARS_MAX = 300  # closures of a port in one picture; more are drawn as the share of time that it was paused
+BARS_MAX = 300  # pause intervals of a port in one picture; more are drawn as the share of time that it was paused
 ZOOM_CLOSURES = 40
 _SLOTS = 400
 
@@ -41,8 +41,8 @@ def _label(port: PausedPort) -> str:
     return arrow(port.port) + ("" if port.priority is None else f", p{port.priority}")
 
 
-class _Closures:
-    """Beginnings and ends of the closures of each port, priority and root."""
+class _Intervals:
+    """Beginnings and ends of the pause intervals of each port, priority and root."""
 
     def __init__(self, view: View) -> None:
         pauses = view.run.pauses
@@ -67,7 +67,7 @@ class _Closures:
 
 
 def _closed(begin: d.Array, end: d.Array, times: d.Array) -> d.Array:
-    """How long closures have lasted up to each of some times."""
+    """How long pause intervals have lasted up to each of some times."""
     total = np.concatenate([[0.0], np.cumsum(end - begin)])
     done = np.searchsorted(end, times, side="right")
     running = np.minimum(np.searchsorted(begin, times, side="right"), begin.size)
@@ -76,13 +76,13 @@ def _closed(begin: d.Array, end: d.Array, times: d.Array) -> d.Array:
 
 
 def _draw_rows(
-    axes: Axes, rows: list[tuple[int, Tree, PausedPort]], closures: _Closures, low: float, high: float, x: float
+    axes: Axes, rows: list[tuple[int, Tree, PausedPort]], intervals: _Intervals, low: float, high: float, x: float
 ) -> bool:
-    """Draws the closures within `[low, high]` ns; answers whether some are drawn as shares."""
+    """Draws the pause intervals within `[low, high]` ns; answers whether some are drawn as shares."""
     shares = False
     for place, (number, tree, port) in enumerate(rows):
         base = len(rows) - 1 - place
-        begin, end = closures.of(tree, port)
+        begin, end = intervals.of(tree, port)
         seen = (end > low) & (begin < high)
         first, last = np.maximum(begin[seen], low), np.minimum(end[seen], high)
         if first.size <= BARS_MAX:
@@ -110,20 +110,20 @@ def pause_timeline(view: View) -> Drawing:
     run = view.run
     trees = spreading(run)
     rows = _shown(trees)
-    closures = _Closures(view)
+    intervals = _Intervals(view)
     end = float(run.duration_ns)
-    zoom = _zoom(rows, closures)
+    zoom = _zoom(rows, intervals)
     height = 1.0 + 0.27 * len(rows)
     options = {"sharey": True, "gridspec_kw": {"width_ratios": [3, 2]}}
     fig, axes = new_figure(1, 2, height=height, **options) if zoom else new_figure(height=height)
     x = d.time_axis(axes[0], 0, end)
-    shares = _draw_rows(axes[0], rows, closures, 0.0, end, x)
+    shares = _draw_rows(axes[0], rows, intervals, 0.0, end, x)
     axes[0].set_yticks(range(len(rows)), [_label(port) for _, _, port in reversed(rows)])
     axes[0].set_ylim(-0.6, len(rows) - 0.4)
     if zoom:
         low, high = zoom
         factor, unit = scale_for(high - low, "ns")
-        _draw_rows(axes[1], rows, closures, low, high, factor)
+        _draw_rows(axes[1], rows, intervals, low, high, factor)
         axes[1].set_xlim(0, (high - low) * factor)
         axes[1].set_xlabel(f"{unit} after {show(low, 'ns', 4)}")
     for one in axes:
@@ -140,7 +140,9 @@ def pause_timeline(view: View) -> Drawing:
     words = [f"{_count(len(rows), 'port')} in the order of the tree, below the port to blame; the root of the congestion is "]
     words.append(f"{arrow(trees[0].root)}, which nobody paused." if len(drawn) == 1 else "the colour.")
     words.append(
-        " Where closures are too many to be told apart the height is the share of time that a port was paused." if shares else ""
+        " Where pause intervals are too many to be told apart the height is the share of time that a port was paused."
+        if shares
+        else ""
     )
     words.append(f" {_count(hidden, 'port')} with less paused time left out." if hidden else "")
     return Drawing("pause-timeline", "Who was paused when", "".join(words), fig)
@@ -150,10 +152,10 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _zoom(rows: list[tuple[int, Tree, PausedPort]], closures: _Closures) -> tuple[float, float] | None:
-    """A stretch in the middle of the closures in which single ones can be seen, if the whole run has too many."""
-    _, tree, port = max(rows, key=lambda row: row[2].closures)
-    begin, _ = closures.of(tree, port)
+def _zoom(rows: list[tuple[int, Tree, PausedPort]], intervals: _Intervals) -> tuple[float, float] | None:
+    """A stretch in the middle of the pause intervals in which single ones can be seen, if the whole run has too many."""
+    _, tree, port = max(rows, key=lambda row: row[2].pause_intervals)
+    begin, _ = intervals.of(tree, port)
     if begin.size <= BARS_MAX:
         return None
     first = begin.size // 2
@@ -211,7 +213,7 @@ def _draw_tree(names: Axes, bars: Axes, tree: Tree, paint: str, place: int, x: f
         names.text(indent * port.depth + 0.012, place, _label(port), va="center", fontsize=9, color=INK)
         at[port.label] = (indent * port.depth + 0.03, place)
         bars.barh(place, port.paused_ns * x, height=0.62, color=paint, alpha=1.0 if port.depth == 1 else 0.6)
-        words = f"{show(port.paused_ns, 'ns')}, {_count(port.closures, 'time')}"
+        words = f"{show(port.paused_ns, 'ns')}, {_count(port.pause_intervals, 'time')}"
         at_end = (port.paused_ns * x, place)
         bars.annotate(words, at_end, xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5, color=INK)
         place -= 1
