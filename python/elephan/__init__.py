@@ -1,14 +1,17 @@
 """elephan: a laboratory for the performance of TCP.
 
-    import elephan as el
-    run = el.run("incast", seed=1, set={"switches.sw.memory": "96 KiB"})
-    run.flows, run.flow_samples          # pyarrow Tables
-    runs = el.sweep("buffer-sizing", repetitions=10)
-    panel = el.compare(["reno", "cubic", "bbr"])
-    answer = el.path("1 Gbps", "196 ms", mtu=9000)
-    trace = el.analyze("transfer.pcapng")
+`run` runs a scenario, `sweep` its variants, `compare` congestion controls side by side. `path` answers for one long path,
+`analyze` reads a real capture, and `load` a result from its folder. Classes of the scenario language (`Scenario`, `Links`,
+`Bulk` ...) are names of this module too. Names are imported when first used, so that `import elephan` costs nothing.
 
-Names are imported when first used, so that `import elephan` costs nothing.
+>>> import elephan as el
+>>> run = el.run("incast", seed=1, set={"switches.sw.memory": "96 KiB"})
+>>> run.flows.num_rows > 1, run.statistic("goodput_bps.sum") > 0
+(True, True)
+>>> pair = el.Dumbbell(pairs=1, rate="10 Mbps", delay="5 ms", queue=el.Fifo(limit="1 bdp"))
+>>> bulk = el.Bulk(from_="sender", to="receiver", congestion_control="cubic")
+>>> el.run(el.Scenario(duration="5 s", template=pair, traffic=[bulk])).flows["congestion_control"].to_pylist()
+['cubic']
 """
 
 from __future__ import annotations
