@@ -2,8 +2,8 @@
 
 The blocks of a page run one after the other, in one namespace that knows `el`, in a folder with what the pages name: first.toml
 (README's first scenario), a capture, a log, a congestion control. A block below `<!-- not run: why -->` is left out. Lines of
-commands that take minutes are run by `make test-all`; other programs than elephan are not run, and of `make` the target must be
-there.
+commands that take minutes are run by `make test-all`, panels of `compare` as quick ones. Other programs than elephan are not run,
+and of `make` the target must be there.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def _run(lines: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     for line in lines:
         _, *words = shlex.split(line, comments=True)
         files = [[str(path) for path in sorted(Path().glob(word))] if "*" in word else [word] for word in words]
-        status = cli.status_of([word for some in files for word in some])
+        quick = ["--quick"] if words[0] == "compare" and "--scenario" not in words else []
+        status = cli.status_of([*(word for some in files for word in some), *quick])
         assert status == 0, f"{line}\n{capfd.readouterr().err}"
 
 
