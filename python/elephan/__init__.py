@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from .base.errors import ElephanError, InputError
     from .capture.trace import Trace, analyze
     from .experiment.compare.panel import Panel, compare
-    from .experiment.path.path import Answer, path
+    from .experiment.path.answer import Answer
+    from .experiment.path.path import path
     from .experiment.sweep import Sweep, sweep
     from .open import load
     from .result.run import Run, run

@@ -20,7 +20,7 @@ from elephan.experiment.compare.experiments import STATISTICS
 from elephan.experiment.compare.panel import Panel
 from elephan.experiment.compare.panel import unit_of as panel_unit
 from elephan.experiment.compare.saved import load_panel
-from elephan.experiment.path.path import Answer, load_answer
+from elephan.experiment.path.answer import Answer, load_answer
 from elephan.experiment.study import load_study
 from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import Trials, Variant, as_text

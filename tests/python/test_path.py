@@ -24,7 +24,7 @@ from elephan.experiment.path.row import Row
 from elephan.experiment.path.settings import Tuning, as_file, as_text, fq_rate, overflows, queue_wanted, socket_memory
 from elephan.experiment.path.simulate import Ask, Case, episodes, simulate_all, tcp_options
 from elephan.experiment.path.verdict import Evidence, what_limits
-from elephan.experiment.pool import run_jobs
+from elephan.experiment.pool import How, run_jobs
 from elephan.report.figure.path_figures import responses
 from elephan.report.page.path_page import answer_lines, how, results_table
 from elephan.scenario import core
@@ -686,7 +686,7 @@ def test_a_loss_where_the_window_limits_as_it_is_simulated(controller: str, seco
     )
     limits = bounds(question, tcp_options(core.resolve(question.source(), question.set, 1)["toml"]))
     one = Ask(question, limits, Case(question.controllers[0], 1, 1))
-    found, _ = simulate_all([one, with_one_loss(one)], whole=True, workers=1, progress=False)
+    found, _ = simulate_all([one, with_one_loss(one)], whole=True, how=How(workers=1))
     plain, lost = (result.time_s for result in found if result is not None)
     assert lost - plain == pytest.approx(seconds, abs=0.02)
     assert lost - plain <= 1.01 * window_cost(limits, question.controllers[0])
@@ -709,9 +709,9 @@ def test_an_answer_needs_no_more_than_its_packets(few_packets: None, monkeypatch
     answers took 120, 104 and 94 budgets."""
     budgets = []
 
-    def counted(jobs: Any, reduce: Any, **named: Any) -> Any:
-        outcomes = run_jobs(jobs, reduce, **named)
-        budgets.extend(one.value.delivered_bytes[-1] / 1448 / 100_000 for one in outcomes)
+    def counted(*given: Any) -> Any:
+        outcomes = run_jobs(*given)
+        budgets.extend(one.measured.series["delivered_bytes"][-1] / 1448 / 100_000 for one in outcomes)
         return outcomes
 
     monkeypatch.setattr("elephan.experiment.path.simulate.run_jobs", counted)

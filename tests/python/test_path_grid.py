@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
 
 import elephan as el
 import numpy as np
@@ -13,6 +12,7 @@ from elephan.experiment.path.forms import bounds
 from elephan.experiment.path.question import read_question
 from elephan.experiment.path.row import Row, row_of
 from elephan.experiment.path.simulate import Ask, cases, simulate_all, tcp_options
+from elephan.experiment.pool import How
 from elephan.scenario import core
 
 PACKETS = 3_000_000  # of data in a transfer; a third of them is simulated at first
@@ -89,7 +89,7 @@ def rows(path: Path, controller: str, packets: float, simulated: int) -> tuple[R
     )
     limits = bounds(question, tcp_options(core.resolve(question.source(), question.set, 1)["toml"]))
     asks = [Ask(question, limits, case) for case in cases(question, 1, 1)]
-    named: dict[str, Any] = {"workers": None, "progress": False}
+    named = {"how": How(workers=None)}
     found, _ = simulate_all(asks, whole=False, packets=simulated, **named)
     all_of_it, _ = simulate_all(asks, whole=True, **named)
     part, whole = (row_of(question, limits, [one for one in results if one is not None]) for results in (found, all_of_it))
@@ -152,7 +152,7 @@ def test_four_bbr_over_a_long_path() -> None:
     and 30 s after their start 7.4 to 8.2; one BBR has 8.1 in its first 30 s."""
     question = read_question("10Gbps", "150ms", buffer="2MB", size="1TB", stack="rfc", streams=4, controllers="bbr")
     limits = bounds(question, tcp_options(core.resolve(question.source(), question.set, 1)["toml"]))
-    found, _ = simulate_all([Ask(question, limits, case) for case in cases(question, 1, 1)], whole=False, workers=1, progress=False)
+    found, _ = simulate_all([Ask(question, limits, case) for case in cases(question, 1, 1)], whole=False, how=How(workers=1))
     row = row_of(question, limits, [one for one in found if one is not None])
     assert row.goodput_bps.low < 7.39e9 < row.goodput_bps.high
     assert row.goodput_bps.mean > 6e9

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from elephan.capture.trace import Trace
     from elephan.experiment.claims import Verdict
     from elephan.experiment.compare.panel import Panel
-    from elephan.experiment.path.path import Answer
+    from elephan.experiment.path.answer import Answer
     from elephan.experiment.study import Results
     from elephan.experiment.sweep import Sweep
     from elephan.open import Difference

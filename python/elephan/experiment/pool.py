@@ -1,183 +1,146 @@
-"""Many runs on the local cores: threads, because the core releases the GIL while a run runs."""
+"""All runs of an experiment: those that the store has are taken from it, the others run somewhere and are kept as they end."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Protocol
 
-from elephan.base.errors import ElephanError, InputError
-from elephan.base.progress import bar
-from elephan.experiment.trials import Trial, Variant
-from elephan.result.run import Run, Tables, finish, guests, write_folder
-from elephan.result.run import experiment as experiment_of
+from elephan.base.progress import Bar, bar
+from elephan.experiment.job import Job, Measure, Outcome, Outcomes
+from elephan.experiment.place.threads import Threads, check_workers
+from elephan.experiment.store.identity import Identities, Identity
+from elephan.experiment.store.row import Kept
+from elephan.experiment.store.store import Store
 from elephan.scenario import core
-from elephan.scenario.source import Source
 
-T = TypeVar("T")
+
+class Place(Protocol):
+    """Where runs run."""
+
+    name: str
+
+    @property
+    def under_way(self) -> float:
+        """How much of the runs in progress is done, in runs."""
+
+    def submit(self, work: Mapping[int, Job], measure: Measure) -> Iterator[tuple[int, Outcome] | None]:
+        """Gives the outcomes as they come, each with its number, and None from time to time while none comes."""
 
 
 @dataclass(frozen=True)
-class Job:
-    """One run to do: a scenario, what is changed in it, a seed, and the variant that it belongs to."""
+class How:
+    """How the runs of an experiment are done. `store`: the folder of kept trials, if any; `name`: of the experiment in it."""
 
-    source: Source
-    overrides: Mapping[str, Any]
-    seed: int
-    variant: Variant
-    folder: Path | None = None  # keep the tables here
+    workers: int | None = None
+    store: Path | None = None
+    again: bool = False  # run what is kept once more
+    name: str = ""
+    label: str = ""
+    progress: bool = False
+    partial: bool = False  # what to do on Ctrl-C: give what is done, or raise it
+    say: Callable[[str], None] | None = None  # what to do with a line on what is kept
 
-    @property
-    def label(self) -> str:
-        where = ": ".join(filter(None, (self.variant.experiment, self.variant.label)))
-        return f"{where} seed {self.seed}".lstrip()
+    def experiment(self, job: Job) -> str:
+        """What the store calls the experiment that a job is of."""
+        return "/".join(filter(None, (self.name, job.variant.experiment)))
 
-
-@dataclass
-class Outcome(Generic[T]):
-    """What became of a job: what was measured, or the line that says why not."""
-
-    job: Job
-    value: T | None = None
-    error: str | None = None
-    guests: Sequence[Mapping[str, Any]] = ()  # congestion controls in Python, with the hashes of their sources
-    flows: int = 0
-
-    @property
-    def done(self) -> bool:
-        return self.error is None
+    def place(self) -> Place:
+        check_workers(self.workers)
+        return Threads(self.workers)
 
 
-class Outcomes(Sequence[Outcome[T]]):
-    """What became of all jobs, in their order."""
-
-    def __init__(self, found: Sequence[Outcome[T]]) -> None:
-        self._found = found
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._found[place]
-
-    @property
-    def failures(self) -> list[str]:
-        """A line for each run that failed."""
-        return [f"{outcome.job.label}: {outcome.error}" for outcome in self if not outcome.done]
-
-    def checked(self) -> Outcomes[T]:
-        """Returns itself; ElephanError if every run failed."""
-        if len(self.failures) == len(self) > 0:
-            raise every_run_failed(self.failures)
-        return self
-
-    @property
-    def guests(self) -> list[Mapping[str, Any]]:
-        """The congestion controls in Python that took part, by name."""
-        found = {row["python"]: row for outcome in self for row in outcome.guests}
-        return [found[name] for name in sorted(found)]
-
-    @property
-    def flows(self) -> dict[str, int]:
-        """The most flows of a run of each variant."""
-        return dict(sorted((outcome.job.variant.label, outcome.flows) for outcome in self if outcome.done))
-
-    def trials(self: Outcomes[dict[str, float]]) -> list[Trial]:
-        """The runs that came through, where what was measured are statistics."""
-        return [trial(outcome.job, outcome.value) for outcome in self if outcome.value is not None]
-
-    def first(self, experiment: str | None = None) -> dict[str, Any]:
-        """How the first run that came through is set, of one experiment or of all: as `core.resolve` describes it."""
-        jobs = (outcome.job for outcome in self if outcome.done)
-        job = next(job for job in jobs if experiment in (None, job.variant.experiment))
-        found = core.resolve(job.source, job.overrides, job.seed)
-        return {"seed": job.seed, "scenario": found["toml"], "provenance": found["provenance"], **experiment_of(found["toml"])}
+def store_of(store: str | os.PathLike[str] | bool | None, out: str | os.PathLike[str] | None) -> Path | None:
+    """The store that an experiment uses: the one that is given, else beside its result, none with False or without a result."""
+    if store is False or (store in (None, True) and out is None):
+        return None
+    if store is None or store is True:
+        folder = Path(os.path.abspath(os.fspath(out or "")))
+        return folder.with_name(f"{folder.name}.trials")
+    return Path(store)
 
 
-def every_run_failed(lines: Sequence[str]) -> ElephanError:
-    """The error of an experiment of which no run came through."""
-    return ElephanError(f"every run failed; the first: {lines[0]}")
-
-
-def trial(job: Job, values: Mapping[str, float]) -> Trial:
-    """The trial that a job was, with what was measured."""
-    return Trial(job.variant.label, job.seed, values, job.variant.experiment)
-
-
-def default_workers() -> int:
-    """As many as there are cores for this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def check_workers(workers: Any) -> None:
-    """Refuses what is no number of workers."""
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise InputError(f"workers must be a whole number from 1, not {workers!r}")
-
-
-def _one(job: Job, measure: Callable[[Job, Run], T], progress: core.Progress | None, stop: core.Stop) -> Outcome[T]:
-    if stop.asked:
-        return Outcome(job, error="interrupted")
-    if job.folder is not None:
-        job.folder.mkdir(parents=True, exist_ok=True)
-    where = str(job.folder) if job.folder is not None else None
-    result = core.execute(job.source, job.overrides, job.seed, where, progress, stop)
-    tables = Tables(path=job.folder) if job.folder is not None else Tables(result.tables)
-    run = finish(job.source, job.overrides, result, tables)
-    if job.folder is not None:
-        write_folder(run, job.folder)
-    return Outcome(job, measure(job, run), guests=guests(job.source, run.resolved).get("guests", ()), flows=run.flows.num_rows)
-
-
-def run_jobs(
-    jobs: Sequence[Job],
-    measure: Callable[[Job, Run], T],
-    *,
-    workers: int | None = None,
-    label: str = "",
-    progress: bool = False,
-) -> Outcomes[T]:
+def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> Outcomes:
     """Does all jobs and measures each run as soon as it is done, so that memory holds only `workers` runs.
 
-    A run that fails leaves its line in its outcome and the others go on. Wrong input ends everything; so does Ctrl-C,
-    which stops the runs and is raised again.
+    A run that fails leaves its line in its outcome and the others go on. Wrong input ends everything. Ctrl-C stops the runs and is
+    raised again, unless the caller takes what is done (`how.partial`) and there is any.
     """
+    how = how or How()
     core.not_while_loading()
-    stop, outcomes = core.Stop(), {}
-    shares = [0.0] * len(jobs)
-
-    def watch(index: int) -> core.Progress:
-        def tick(share: float, _events: int) -> None:
-            shares[index] = share
-
-        return tick
-
-    with bar(label, len(jobs), progress) as line, ThreadPoolExecutor(workers or default_workers()) as threads:
-        waiting: dict[Future[Outcome[T]], int] = {
-            threads.submit(_one, job, measure, watch(i), stop): i for i, job in enumerate(jobs)
-        }
+    with ExitStack() as opened:
+        identities = _identities(jobs, measure) if how.store is not None else [None] * len(jobs)
+        store = opened.enter_context(Store.to(how.store)) if how.store is not None else None
+        outcomes: dict[int, Outcome] = {} if store is None or how.again else _kept(store, jobs, identities, how)
+        line = opened.enter_context(bar(how.label, len(jobs), how.progress))
         try:
-            while waiting:
-                done, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                for future in done:
-                    index = waiting.pop(future)
-                    outcomes[index], shares[index] = _outcome(jobs[index], future), 1.0
-                line.set(sum(shares), f"{label} {len(outcomes)}/{len(jobs)}")
-        except BaseException:
-            stop.ask()
-            for future in waiting:
-                future.cancel()
-            raise
-    return Outcomes([outcomes[i] for i in range(len(jobs))])
+            _run_rest(jobs, measure, how, store, identities, outcomes, line)
+        except KeyboardInterrupt:
+            if not how.partial or not any(outcome.done for outcome in outcomes.values()):
+                raise
+    return Outcomes([outcomes[i] for i in sorted(outcomes)], len(jobs))
 
 
-def _outcome(job: Job, future: Future[Outcome[T]]) -> Outcome[T]:
-    try:
-        return future.result()
-    except ElephanError as error:
-        if error.exit_status == 2:
-            raise type(error)(f"{job.label}: {error}") from None
-        return Outcome(job, error=str(error))
+def _run_rest(
+    jobs: Sequence[Job],
+    measure: Measure,
+    how: How,
+    store: Store | None,
+    identities: Sequence[Identity | None],
+    outcomes: dict[int, Outcome],
+    line: Bar,
+) -> None:
+    """Runs what has no outcome yet, and keeps it."""
+    place, kept, failed = how.place(), len(outcomes), 0
+    work = {number: job for number, job in enumerate(jobs) if number not in outcomes}
+    for found in place.submit(work, measure):
+        if found is not None:
+            number, outcome = found
+            outcomes[number] = outcome
+            failed += not outcome.done
+            identity = identities[number]
+            if store is not None and identity is not None:
+                _keep(store, how, place, identity, outcome)
+        words = [f"{how.label} {len(outcomes)}/{len(jobs)}"]
+        words += [f"{count} {what}" for count, what in ((kept, "kept"), (failed, "failed")) if count]
+        line.set(len(outcomes) + place.under_way, ", ".join(words))
+
+
+def _identities(jobs: Sequence[Job], measure: Measure) -> list[Identity | None]:
+    found: dict[str, Identities] = {}
+    names = [measure.name(job) for job in jobs]
+    return [
+        found.setdefault(name, Identities(name)).of(job.source, job.overrides, job.seed)
+        for name, job in zip(names, jobs, strict=True)
+    ]
+
+
+def _kept(store: Store, jobs: Sequence[Job], identities: Sequence[Identity | None], how: How) -> dict[int, Outcome]:
+    """The outcomes that the store has."""
+    found = store.kept([one for one in identities if one is not None])
+    outcomes = {}
+    for number, (job, identity) in enumerate(zip(jobs, identities, strict=True)):
+        row = found.get(identity.key) if identity is not None else None
+        if row is None or (job.folder is not None and row.error == ""):  # the tables of a run are not in the store
+            continue
+        outcomes[number] = outcome = Outcome(job, row.measured, row.error or None, row.guests, row.flows, kept=True)
+        if (row.experiment, row.variant.label) != (how.experiment(job), job.variant.label):
+            _keep(store, how, None, row.identity, outcome)
+    if outcomes and how.say is not None:
+        how.say(f"{len(outcomes)} of {len(jobs)} kept in {store.where}")
+    return outcomes
+
+
+def _keep(store: Store, how: How, place: Place | None, identity: Identity, outcome: Outcome) -> None:
+    """Keeps an outcome; without a place it is that of another experiment, which is a trial of this one too."""
+    job = outcome.job
+    if outcome.error == "interrupted":
+        return
+    command = "" if outcome.done else job.command
+    error = outcome.error or ""
+    row = Kept(identity, how.experiment(job), job.variant, outcome.measured, error, command, outcome.guests, outcome.flows)
+    attempt = {"begun_s": outcome.begun_s, "wall_s": outcome.wall_s, "error": outcome.error}
+    store.put(row, None if place is None else {"on": place.name, **attempt})

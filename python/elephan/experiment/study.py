@@ -27,7 +27,9 @@ from elephan.base.errors import InputError, nearest
 from elephan.base.progress import status
 from elephan.base.quantity import seconds, unit_parts
 from elephan.experiment import claims
-from elephan.experiment.pool import Job, check_workers, run_jobs
+from elephan.experiment.job import Job, Statistics
+from elephan.experiment.place.threads import check_workers
+from elephan.experiment.pool import How, run_jobs, store_of
 from elephan.experiment.trials import Trials, Variant
 from elephan.result import folder
 from elephan.result.run import Run, load_run, read_table
@@ -266,19 +268,19 @@ def run_study(
     out: str | os.PathLike[str],
     workers: int | None = None,
     progress: bool = False,
+    store: str | os.PathLike[str] | bool | None = None,
+    again: bool = False,
 ) -> tuple[Results, list[claims.Verdict]]:
     """Runs a study, judges its claims, and writes `claims.json`, `runs.parquet`, `report.html`, figures, kept runs."""
     study, begin = open_study(name, quick), time.monotonic()
     check_workers(workers)
+    folder.check_target(out, "study")
+    how = How(workers, store_of(store, out), again, study.name, study.name, progress, partial=True)
     with folder.result_folder(out, "study") as partial:
-
-        def measure(_job: Job, run: Run) -> dict[str, float]:
-            return measures.statistics(run, study.statistics, strict=False)
-
         jobs = _jobs(study, partial)
-        outcomes = run_jobs(jobs, measure, workers=workers, label=study.name, progress=progress).checked()
+        outcomes = run_jobs(jobs, Statistics(study.statistics, strict=False), how).checked()
         facts: dict[str, Any] = {**outcomes.first(), "failures": outcomes.failures}
-        results = Results(study, Trials(outcomes.trials(), (job.variant for job in jobs)), facts, partial)
+        results = Results(study, Trials(outcomes.trials, (job.variant for job in jobs)), facts, partial)
         verdicts = claims.judge(study.claims, results, study.planned)
         facts["wall_s"] = time.monotonic() - begin
         _write(partial, results, verdicts)
@@ -286,6 +288,8 @@ def run_study(
         with folder.drawing(), status("drawing the report", progress):
             write_report("study", (results, verdicts), partial / "report.html", partial / "figures")
     results.place = Path(out)
+    if outcomes.interrupted:
+        raise KeyboardInterrupt
     return results, verdicts
 
 

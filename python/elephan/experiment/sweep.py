@@ -13,7 +13,9 @@ from elephan.base.errors import InputError, nearest, shown
 from elephan.base.progress import status
 from elephan.base.quantity import in_files
 from elephan.base.seed import seed_or_none
-from elephan.experiment.pool import Job, Outcomes, check_workers, run_jobs
+from elephan.experiment.job import Job, Outcomes, Statistics
+from elephan.experiment.place.threads import check_workers
+from elephan.experiment.pool import How, run_jobs, store_of
 from elephan.experiment.trials import (
     Trial,
     Trials,
@@ -26,11 +28,9 @@ from elephan.experiment.trials import (
     parameter_columns,
 )
 from elephan.result import folder
-from elephan.result.run import Run
 from elephan.scenario import core
 from elephan.scenario.source import Source, open_source
 from elephan.statistic import bounds, measures
-from elephan.table.rows import NoSuchPart
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -243,6 +243,8 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
     python_from: Any = None,
+    store: str | os.PathLike[str] | bool | None = None,
+    again: bool = False,
 ) -> Sweep:
     """Runs every variant of a scenario's `[sweep]`, with `set` over it, each with the same seeds.
 
@@ -250,6 +252,9 @@ def sweep(
     `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and the report. Raises when
     nothing varies and nothing is repeated, when every run failed, and when no run can have a statistic or none has any; single
     failures are in `.failures`, statistics that no run has in `.missing`. `python_from`: as of `el.run`.
+
+    Each run is kept in `store` as soon as it is done (`out` with `.trials` behind it unless given; none with False), and what is
+    there is not run again, unless `again`. Ctrl-C writes the result of what is there before it is raised.
 
     >>> sweep = el.sweep("sawtooth", set={"duration": "12 s", "template.rate": ["10 Mbps", "20 Mbps"]}, repetitions=2)
     >>> sweep.size
@@ -275,20 +280,17 @@ def sweep(
         )
     _check_possible(asked, jobs)
 
-    def measure(_job: Job, run: Run) -> dict[str, float]:
-        try:
-            return measures.statistics(run, tuple(asked)) if asked else measures.usual(run, source.notes.statistics)
-        except NoSuchPart as error:
-            raise InputError(f"{source.name}: {error}") from None
-
-    outcomes = run_jobs(jobs, measure, workers=workers, label=source.stem, progress=progress).checked()
-    facts = facts_of(source, outcomes) | {"answering": answering, "asked": asked}
-    result = Sweep(source.stem, variants, outcomes.trials(), facts)
+    measure = Statistics(tuple(asked), tuple(source.notes.statistics))
+    how = How(workers, store_of(store, out), again, source.stem, source.stem, progress, partial=True)
+    outcomes = run_jobs(jobs, measure, how).checked()
+    result = Sweep(source.stem, variants, outcomes.trials, facts_of(source, outcomes) | {"answering": answering, "asked": asked})
     if not result.statistics:  # a folder with an older result stays as it was
         raise InputError(f"{source.name}: no run has a value of {_described(statistics)}")
     if out is not None:
         with status("drawing the report", progress):
             result.save(out)
+    if outcomes.interrupted:
+        raise KeyboardInterrupt
     return result
 
 
@@ -313,7 +315,7 @@ def _described(statistics: Sequence[str]) -> str:
     return ", ".join(f"{name} ({measures.parse(name)[0].description})" for name in statistics)
 
 
-def facts_of(source: Source, outcomes: Outcomes[dict[str, float]]) -> dict[str, Any]:
+def facts_of(source: Source, outcomes: Outcomes) -> dict[str, Any]:
     """What a sweep remembers beside its trials: its scenario as the first run that came through had it, failures, flows."""
     first = outcomes.first()
     resolved = core.toml_values(first["scenario"])
@@ -327,6 +329,7 @@ def facts_of(source: Source, outcomes: Outcomes[dict[str, float]]) -> dict[str, 
         "scenario": first["scenario"],
         "scenario_sha256": first["scenario_sha256"],
         "failures": outcomes.failures,
+        **({"incomplete": f"{len(outcomes)} of {outcomes.planned} runs"} if outcomes.interrupted else {}),
         "flows": outcomes.flows,
         **({"guests": guests} if guests else {}),
     }

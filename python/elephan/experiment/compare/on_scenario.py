@@ -10,16 +10,15 @@ from typing import Any
 
 from elephan.base.errors import InputError
 from elephan.base.progress import status
-from elephan.experiment.pool import Job, run_jobs
+from elephan.experiment.job import Job, Statistics
+from elephan.experiment.pool import How, run_jobs
 from elephan.experiment.sweep import Sweep, facts_of
 from elephan.experiment.trials import Variant
 from elephan.result import folder
-from elephan.result.run import Run
 from elephan.scenario import core
 from elephan.scenario.congestion import Controller
 from elephan.scenario.source import Source, open_source
 from elephan.scenario.trust import Trust
-from elephan.statistic import measures
 
 PARAMETER = "congestion_control"
 _UDP = ("cbr", "onoff")
@@ -41,9 +40,8 @@ def compare_on(
     agreed: Trust,
     repetitions: int,
     seed: int | None,
-    workers: int | None,
     out: str | os.PathLike[str] | None,
-    progress: bool,
+    how: How,
 ) -> Sweep:
     """The statistics of a scenario for each controller, with paired seeds."""
     source = replace(open_source(scenario), agreed=agreed)
@@ -56,14 +54,14 @@ def compare_on(
         for i in range(repetitions)
     ]
 
-    def measure(_job: Job, run: Run) -> dict[str, float]:
-        return measures.usual(run, source.notes.statistics)
-
-    outcomes = run_jobs(jobs, measure, workers=workers, label=f"compare on {source.stem}", progress=progress).checked()
-    done = Sweep(f"compare-{source.stem}", list(variants.values()), outcomes.trials(), facts_of(source, outcomes))
+    measure = Statistics(chosen=tuple(source.notes.statistics))
+    outcomes = run_jobs(jobs, measure, replace(how, name=f"compare-{source.stem}", label=f"compare on {source.stem}")).checked()
+    done = Sweep(f"compare-{source.stem}", list(variants.values()), outcomes.trials, facts_of(source, outcomes))
     if out is not None:
-        with status("drawing the report", progress):
+        with status("drawing the report", how.progress):
             done.save(out)
             folder.write_json(Path(out) / "compare.json", done.as_dict())
             folder.wrote(Path(out), ["compare.json"])
+    if outcomes.interrupted:
+        raise KeyboardInterrupt
     return done

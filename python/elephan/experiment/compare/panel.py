@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement, product
 from pathlib import Path
@@ -19,16 +20,19 @@ from elephan.base.progress import status
 from elephan.base.quantity import in_files
 from elephan.base.seed import seed_or_none
 from elephan.experiment.compare.experiments import (
+    ALONE,
     PAIR,
     STATISTICS,
     Experiment,
-    Measured,
     check_rtt,
     controller_overrides,
     experiments,
 )
 from elephan.experiment.compare.network import Network, read_network
-from elephan.experiment.pool import Job, check_workers, run_jobs, trial
+from elephan.experiment.job import Job
+from elephan.experiment.place.threads import check_workers
+from elephan.experiment.pool import How, run_jobs, store_of
+from elephan.experiment.store.row import Measured
 from elephan.experiment.trials import Trials, Variant, check_repetitions, known
 from elephan.result import folder
 from elephan.result.run import Run
@@ -335,6 +339,8 @@ def compare(
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
     python_from: Any = None,
+    store: str | os.PathLike[str] | bool | None = None,
+    again: bool = False,
 ) -> Any:
     """Compares congestion controls: each alone, with each other, with another round trip, joining, after a change.
 
@@ -358,42 +364,53 @@ def compare(
     agreed = trust(python_from, changes, [controller.value for controller in read])
     if out is not None:
         folder.check_target(out, "compare" if scenario is None else "sweep")
+    how = How(workers, store_of(store, out), again, "compare", "compare", progress, partial=True)
     if scenario is not None:
         from elephan.experiment.compare.on_scenario import compare_on
 
-        return compare_on(read, scenario, changes, agreed, count, seed, workers, out, progress)
+        return compare_on(read, scenario, changes, agreed, count, seed, out, how)
     network = read_network(rate, rtt, buffer, changes)
     check_rtt(network, quick)
     begin = 1 if seed is None else seed
-    panel = _run(read, network, agreed, quick, range(begin, begin + count), workers, progress)
+    panel, interrupted = _run(read, network, agreed, quick, range(begin, begin + count), how)
     if out is not None:
         with status("drawing the report", progress):
             panel.save(out)
+    if interrupted:
+        raise KeyboardInterrupt
     return panel
 
 
-def _run(
-    controllers: list[Controller], network: Network, agreed: Trust, quick: bool, seeds: range, workers: int | None, progress: bool
-) -> Panel:
+@dataclass(frozen=True)
+class Metrics:
+    """What each experiment measures in its runs. Series of one flow alone are those of the first seed."""
+
+    network: Network
+    quick: bool
+    first_seed: int
+
+    def name(self, job: Job) -> str:
+        series = job.variant.experiment != ALONE.name or job.seed == self.first_seed
+        return f"compare {job.variant.experiment} {json.dumps(self.network.as_dict())} {self.quick} {series}"
+
+    def __call__(self, job: Job, run: Run) -> Measured:
+        experiment = next(one for one in experiments() if one.name == job.variant.experiment)
+        values, series = experiment.measure(run, self.network, experiment.times(self.quick))
+        kept = series if experiment is not ALONE or job.seed == self.first_seed else {}
+        return Measured({name: value for name, value in values.items() if not math.isnan(value)}, kept)
+
+
+def _run(controllers: list[Controller], network: Network, agreed: Trust, quick: bool, seeds: range, how: How) -> tuple[Panel, bool]:
+    """The comparison, and whether Ctrl-C ended it early."""
     chosen = experiments()
-    named = {one.name: one for one in chosen}
-
-    def measure(job: Job, run: Run) -> Measured:
-        experiment = named[job.variant.experiment]
-        values, series = experiment.measure(run, network, experiment.times(quick))
-        return values, (series if experiment.name != "alone" or job.seed == seeds[0] else {})
-
     jobs = _jobs(settings(controllers, chosen), network, agreed, quick, seeds)
-    outcomes = run_jobs(jobs, measure, workers=workers, label="compare", progress=progress).checked()
-    rows, series = [], []
+    outcomes = run_jobs(jobs, Metrics(network, quick, seeds[0]), how).checked()
+    rows, series = outcomes.trials, []
     for outcome in outcomes:
-        if outcome.value is None:
-            continue
-        measured, columns = outcome.value
-        rows.append(trial(outcome.job, {name: value for name, value in measured.items() if not math.isnan(value)}))
-        if columns:
-            where = {"experiment": rows[-1].experiment, "variant": rows[-1].variant, "seed": rows[-1].seed}
-            series.append({**where, "columns": columns})
+        if outcome.measured is not None and outcome.measured.series:
+            one = outcome.trial
+            where = {"experiment": one.experiment, "variant": one.variant, "seed": one.seed}
+            series.append({**where, "columns": outcome.measured.series})
     first = {name: outcomes.first(name) for name in dict.fromkeys(row.experiment for row in rows)}
     facts = {
         "network": network.as_dict(),
@@ -404,10 +421,11 @@ def _run(
         "scenarios": {name: one["scenario"] for name, one in first.items()},
         "provenance": {name: one["provenance"] for name, one in first.items()},
         "failures": outcomes.failures,
+        **({"incomplete": f"{len(outcomes)} of {outcomes.planned} runs"} if outcomes.interrupted else {}),
         "guests": outcomes.guests,
     }
     variants = list({(job.variant.experiment, job.variant.label): job.variant for job in jobs}.values())
-    return Panel(controllers, Trials(rows, variants), series, facts)
+    return Panel(controllers, Trials(rows, variants), series, facts), outcomes.interrupted
 
 
 def _described(experiment: Experiment, quick: bool) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from elephan.experiment.path.row import Row, row_from, row_of
 from elephan.experiment.path.settings import IN_LINUX, Line, Tuning, overflows, queue_wanted, worth_a_look
 from elephan.experiment.path.simulate import Ask, Case, Result, simulate_all, tcp_options
 from elephan.experiment.path.verdict import STALL
+from elephan.experiment.pool import How
 from elephan.scenario import core
 from elephan.scenario.congestion import Controller
 
@@ -81,9 +82,7 @@ def advice_from(found: Mapping[str, Any]) -> Advice:
     return Advice(found["stack"], now, after, lines, looks, found["fq"])
 
 
-def advise(
-    question: Question, rows: Sequence[Row], chosen: Sequence[Case], *, whole: bool, workers: int | None, progress: bool
-) -> Advice:
+def advise(question: Question, rows: Sequence[Row], chosen: Sequence[Case], *, whole: bool, how: How) -> Advice:
     """Finds the settings that are worth it. `rows` show whether the sender's queue stalls; `chosen` are the cases of the question,
     whose seeds and repetitions are taken."""
     base = _linux(question)
@@ -94,14 +93,14 @@ def advise(
         for streams in base.streams
         for trial in _trials(base, controller, streams, stalled)
     ]
-    times = _screened(base, trials, chosen[0].seed, workers, progress)
+    times = _screened(base, trials, chosen[0].seed, how)
     if not times:
         return NOTHING
     shortest = min(times.values())
     best = min((one for one in times if times[one] <= NEAR * shortest), key=lambda one: (one.streams, one.fq, times[one]))
     now_asks, after_asks = (_repeated(one, chosen) for one in (_as_it_is(base, best.streams), best.question(base)))
     asks = [*now_asks, *after_asks, *(with_one_loss(ask) for ask in after_asks)]
-    found, _ = simulate_all(asks, whole=whole, workers=workers, progress=progress)
+    found, _ = simulate_all(asks, whole=whole, how=how)
     now, after = _row(now_asks, found[: len(now_asks)]), _row(after_asks, found[len(now_asks) : -len(after_asks)])
     if now is None or after is None:
         return NOTHING
@@ -114,14 +113,14 @@ def advise(
     return Advice(base.stack, now, after, lines, worth_a_look(base, best.fq), best.fq)
 
 
-def _screened(base: Question, trials: Sequence[Tuning], seed: int, workers: int | None, progress: bool) -> dict[Tuning, float]:
+def _screened(base: Question, trials: Sequence[Tuning], seed: int, how: How) -> dict[Tuning, float]:
     """The worse of each trial's times in s: as it is, and with one packet more lost. What failed is left out."""
     asks = []
     for trial in trials:
         asked = trial.question(base)
         plain = Ask(asked, _bounds(asked), Case(trial.controller, trial.streams, seed))
         asks += [plain] if base.loss else [plain, with_one_loss(plain, SCREENED_PACKETS)]
-    found, _ = simulate_all(asks, whole=False, workers=workers, progress=progress, packets=SCREENED_PACKETS)
+    found, _ = simulate_all(asks, whole=False, how=how, packets=SCREENED_PACKETS)
     each = len(asks) // len(trials)
     times = {}
     for number, trial in enumerate(trials):

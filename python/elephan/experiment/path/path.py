@@ -3,177 +3,37 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan import _renamed
-from elephan.base.drawn import Drawn, pages, write_report
-from elephan.base.errors import InputError, shown
+from elephan.base.drawn import pages
 from elephan.base.progress import status
 from elephan.base.seed import read_seed
-from elephan.experiment.path.advice import NOTHING, Advice, advice_from, advise
-from elephan.experiment.path.forms import Bounds, Form, bounds, closed_forms
+from elephan.experiment.job import every_run_failed
+from elephan.experiment.path.advice import NOTHING, Advice, advise
+from elephan.experiment.path.answer import Answer
+from elephan.experiment.path.forms import Bounds, bounds
 from elephan.experiment.path.onemore import at_full_windows, longest, needs_loss, with_one_loss
-from elephan.experiment.path.question import SIZE, Question, from_dict, read_question
-from elephan.experiment.path.row import Row, row_from, rows_of
-from elephan.experiment.path.settings import Line, as_file
-from elephan.experiment.path.simulate import VALUES, Ask, Case, Result, cases, simulate, simulate_all, tcp_options
-from elephan.experiment.pool import check_workers, every_run_failed
+from elephan.experiment.path.question import SIZE, Question, read_question
+from elephan.experiment.path.row import Row, rows_of
+from elephan.experiment.path.simulate import Ask, Case, Result, cases, simulate, simulate_all, tcp_options
+from elephan.experiment.place.threads import check_workers
+from elephan.experiment.pool import How, store_of
 from elephan.experiment.trials import Trial, Trials, check_repetitions
 from elephan.result import folder
-from elephan.result.run import read_table
 from elephan.scenario import core
-from elephan.scenario.source import read_text
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 
 REPETITIONS_MAX = 1000
-NEAR = 1.02  # times as long counts as equal
 CHECKED_MAX = 3  # estimated rows that are simulated whole because one of them would be the best ...
 CHECKED_PACKETS = 8e6  # ... if a transfer has no more packets
-
-
-class Answer(Drawn):
-    """The answer about a path. `rows`: a `Row` for each controller and number of streams; `forms`: what needs no simulation.
-
-    >>> answer = el.path("10 Mbps", "10 ms", size="1 MB", streams=[1, 2], congestion_control="reno")
-    >>> answer.best.name
-    'reno with 1 stream'
-    >>> answer.row("reno", 2).streams, len(answer.rows)
-    (2, 2)
-    >>> answer.curves_table.column_names
-    ['controller', 'streams', 'seed', 'time_s', 'delivered_bytes', 'simulated']
-    >>> sorted(answer.as_dict())[:3], answer.manifest()["kind"]
-    (['advice', 'best', 'closed_forms'], 'path')
-    >>> answer.save("asked")
-    PosixPath('asked')
-    """
-
-    kind = "path"
-
-    def __init__(
-        self,
-        question: Question,
-        limits: Bounds,
-        rows: Sequence[Row],
-        curves: Sequence[Mapping[str, Any]],
-        facts: Mapping[str, Any],
-        advice: Advice,
-        trials: Trials | None = None,
-    ) -> None:
-        self.question, self.limits, self.trials = question, limits, trials or Trials([])
-        self.rows, self.advice = list(rows), advice
-        self.curves = list(curves)  # controller, streams, seed, time_s, delivered_bytes, simulated
-        self.facts = dict(facts)
-        self.drawn: dict[str, Any] = {}  # figures that the report finds drawn, by name
-
-    @property
-    def forms(self) -> list[Form]:
-        return closed_forms(self.question, self.limits)
-
-    @property
-    def best(self) -> Row:
-        """The shortest time; of those within 2 % of it the one with the fewest streams.
-
-        An estimate competes with the longest time of its range, and a row that was asked what one packet more lost would cost
-        with that time.
-        """
-        return min(self.near, key=lambda row: (row.streams, row.claimed_s))
-
-    @property
-    def near(self) -> list[Row]:
-        """The rows within 2 % of the shortest time."""
-        shortest = min(row.claimed_s for row in self.rows)
-        return [row for row in self.rows if row.claimed_s <= NEAR * shortest]
-
-    @property
-    def known(self) -> list[Row]:
-        """The rows that are more than a rough estimate; all of them if none is."""
-        return [row for row in self.rows if not row.is_rough] or self.rows
-
-    @property
-    def settings(self) -> list[Line]:
-        """Lines for the hosts, each of them simulated; empty where nothing that could be set makes the transfer faster."""
-        return self.advice.lines
-
-    @property
-    def failures(self) -> list[str]:
-        return list(self.facts.get("failures", []))
-
-    @_renamed.keywords(law="controller")
-    def row(self, controller: str, streams: int) -> Row:
-        """Returns the row of a controller with a number of streams. Raises InputError if there is none."""
-        for one in self.rows:
-            if (one.controller, one.streams) == (controller, streams):
-                return one
-        there = ", ".join(f"{one.controller} with {one.streams}" for one in self.rows)
-        raise InputError(f"no result for {controller} with {streams} streams; there are {there}")
-
-    @property
-    def curves_table(self) -> pa.Table:
-        """What had been delivered when: controller, streams, seed, time_s, delivered_bytes, simulated (or carried on)."""
-        import pyarrow as pa
-
-        parts = []
-        for one in self.curves:
-            rows = len(one["time_s"])
-            parts.append(pa.table({key: value if key in _ARRAYS else [value] * rows for key, value in one.items()}))
-        return pa.concat_tables(parts)
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "question": self.question.as_dict(),
-            "closed_forms": [form.as_dict() for form in self.forms],
-            "results": [row.as_dict() for row in self.rows],
-            "best": {"controller": self.best.controller, "streams": self.best.streams, "rough": self.best.is_rough},
-            "advice": self.advice.as_dict(),
-            "settings": [line.as_dict() for line in self.settings],
-            "failures": self.failures,
-        }
-
-    def manifest(self) -> dict[str, Any]:
-        """How the answer came about; of a loaded one, how it did then."""
-        if "manifest" in self.facts:
-            return dict(self.facts["manifest"])
-        return {
-            **folder.manifest_head("path", "path"),
-            "seed": self.facts["seed"],
-            "runs": len(self.curves),
-            "failures": self.failures,
-        }
-
-    def save(self, out: str | os.PathLike[str]) -> Path:
-        """Writes a result folder: `path.json`, `runs.parquet`, `curves.parquet`, the scenario, the settings, the report."""
-        from pyarrow import parquet
-
-        with folder.result_folder(out, "path") as partial:
-            folder.write_json(partial / "path.json", self.as_dict())
-            folder.write_json(partial / "provenance.json", self.facts["provenance"])
-            parquet.write_table(self.trials.table(self.trials.statistics), partial / "runs.parquet")
-            parquet.write_table(self.curves_table, partial / "curves.parquet")
-            (partial / "scenario.toml").write_text(self.facts["scenario"], encoding="utf-8")
-            if self.settings:
-                (partial / "settings.conf").write_text(as_file(self.advice.words, self.settings), encoding="utf-8")
-            folder.write_json(partial / "manifest.json", self.manifest())
-            with folder.drawing():
-                write_report(self.kind, self, partial / "report.html", partial / "figures")
-        return Path(out)
-
-    def __repr__(self) -> str:
-        about = "about " if self.best.is_rough else ""
-        return shown(f"<elephan.Answer: {about}{self.best.time_s.mean:.4g} s, {self.best.name}>")
-
-
-_ARRAYS = ("time_s", "delivered_bytes", "simulated")
 
 
 def path(
@@ -202,6 +62,8 @@ def path(
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
     python_from: Any = None,
+    store: str | os.PathLike[str] | bool | None = None,
+    again: bool = False,
 ) -> Answer:
     """How long `size` takes over a path, for each congestion control and number of streams.
 
@@ -240,6 +102,7 @@ def path(
     )
     check_repetitions(repetitions, REPETITIONS_MAX)
     check_workers(workers)
+    how = How(workers, store_of(store, out), again, "path", "path", progress)
     seed = read_seed(seed)
     if out is not None:
         folder.check_target(out, "path")
@@ -247,39 +110,45 @@ def path(
     limits = bounds(question, tcp_options(resolved["toml"]))
     chosen = cases(question, repetitions, seed)
     drawn: dict[str, Any] = {}
-    # Simulations do not need the interpreter: meanwhile it loads what draws and draws the closed forms. No daemon: drawing goes
-    # through native code, which an interpreter that ends must not leave in the middle.
-    ahead = threading.Thread(target=_draw_ahead, args=(question, limits, drawn))
-    if out is not None:
-        ahead.start()
-    try:
-        results, broken = simulate(question, limits, chosen, whole=whole, workers=workers, progress=progress)
-    except BaseException:
-        if out is not None:
-            ahead.join()
-        raise
+    with _drawing_ahead(question, limits, drawn if out is not None else None):
+        results, broken = simulate(question, limits, chosen, whole=whole, how=how)
     if not results:
         raise every_run_failed(broken)
-    work: dict[str, Any] = {"workers": workers, "progress": progress}
-    results, broken, once = _compared(question, limits, results, broken, whole=whole, **work)
-    advice = advise(question, rows_of(question, limits, results), chosen, whole=whole, **work)
+    results, broken, once = _compared(question, limits, results, broken, whole=whole, how=how)
+    advice = advise(question, rows_of(question, limits, results), chosen, whole=whole, how=how)
     answer = _answer(question, limits, results, broken, once, seed, advice)
     if out is not None:
         with status("drawing the report", progress):
-            ahead.join()
             answer.drawn = drawn
             answer.save(out)
     return answer
 
 
+@contextlib.contextmanager
+def _drawing_ahead(question: Question, limits: Bounds, drawn: dict[str, Any] | None) -> Iterator[None]:
+    """Draws what needs no simulation beside what the caller does: simulations do not need the interpreter.
+
+    No daemon: drawing goes through native code, which an interpreter that ends must not leave in the middle.
+    """
+    if drawn is None:
+        yield
+        return
+    ahead = threading.Thread(target=_draw_ahead, args=(question, limits, drawn))
+    ahead.start()
+    try:
+        yield
+    finally:
+        ahead.join()
+
+
 def _draw_ahead(question: Question, limits: Bounds, drawn: dict[str, Any]) -> None:
-    """Draws what needs no simulation. What fails is drawn again with the report, which then says why."""
+    """Draws ahead. What fails is drawn again with the report, which then says why."""
     with contextlib.suppress(Exception):
         pages(Answer.kind).draw_ahead(question, limits, drawn)
 
 
 def _compared(
-    question: Question, limits: Bounds, results: list[Result], broken: list[str], *, whole: bool, **work: Any
+    question: Question, limits: Bounds, results: list[Result], broken: list[str], *, whole: bool, how: How
 ) -> tuple[list[Result], list[str], dict[tuple[str, int], float]]:
     """Goes on until the best row is one that may be called so: no rough estimate that could have been simulated whole, and none of
     which nobody knows what a loss would cost. Also the longest times of rows with one packet more lost, in s."""
@@ -288,7 +157,7 @@ def _compared(
         answer = _answer(question, limits, results, broken, once, 0, NOTHING)
         best, asked = answer.best, [row for row in answer.near if (row.controller, row.streams) not in once]
         if len(answer.rows) > 1 and best.is_rough and question.size_bytes <= CHECKED_PACKETS * limits.mss_bytes:
-            found, more = simulate(question, limits, _cases(results, best), whole=True, **work)
+            found, more = simulate(question, limits, _cases(results, best), whole=True, how=how)
             whole_ones = {one.case: one for one in found}
             results, broken = [whole_ones.get(one.case, one) for one in results], [*broken, *more]
             if len(found) == len(_cases(results, best)):
@@ -296,7 +165,7 @@ def _compared(
         asked = [row for row in asked if needs_loss(question, row)]
         if not asked:
             break
-        _ask_one_loss(question, limits, results, asked, once, whole=whole, **work)
+        _ask_one_loss(question, limits, results, asked, once, whole=whole, how=how)
     return results, broken, once
 
 
@@ -306,7 +175,9 @@ def _ask_one_loss(
     results: Sequence[Result],
     asked: Sequence[Row],
     once: dict[tuple[str, int], float],
-    **work: Any,
+    *,
+    whole: bool,
+    how: How,
 ) -> None:
     """Adds to `once` what one packet more would cost these rows: by a closed form where there is one, else simulated."""
     for row in asked:
@@ -315,7 +186,7 @@ def _ask_one_loss(
     if not asked:
         return
     asks = [with_one_loss(Ask(question, limits, case)) for row in asked for case in _cases(results, row)]
-    found, _ = simulate_all(asks, **work)
+    found, _ = simulate_all(asks, whole=whole, how=how)
     for row in asked:
         mine = [i for i, ask in enumerate(asks) if (ask.case.controller.label, ask.case.streams) == (row.controller, row.streams)]
         once[row.controller, row.streams] = longest([asks[i] for i in mine], [found[i] for i in mine])
@@ -348,32 +219,6 @@ def _answer(
         }
         for one in results
     ]
-    first = results[0].trace
-    facts = {"seed": seed, "scenario": first.toml, "provenance": first.provenance, "failures": list(broken)}
+    facts = {**results[0].job.described(), "seed": seed, "failures": list(broken)}
     done = [Trial(one.case.variant.label, one.case.seed, one.values) for one in results]
     return Answer(question, limits, rows, curves, facts, advice, Trials(done, (one.case.variant for one in results)))
-
-
-def load_answer(where: Path) -> Answer:
-    """An answer from its folder."""
-    place, manifest = folder.open_result(where)
-    found = _renamed.current(json.loads(read_text(place / "path.json")))
-    question, scenario = from_dict(found["question"]), read_text(place / "scenario.toml")
-    table = read_table(place / "curves.parquet")
-    groups: dict[tuple[str, int, int], dict[str, Any]] = {}
-    for row in _renamed.current(table.to_pylist()):
-        key = (row["controller"], row["streams"], row["seed"])
-        one = groups.setdefault(key, {"controller": key[0], "streams": key[1], "seed": key[2], **{name: [] for name in _ARRAYS}})
-        for name in _ARRAYS:
-            one[name].append(row[name])
-    facts = {
-        "seed": manifest["seed"],
-        "scenario": scenario,
-        "provenance": json.loads(read_text(place / "provenance.json")),
-        "failures": found["failures"],
-        "manifest": manifest,
-    }
-    limits, advice = bounds(question, tcp_options(scenario)), advice_from(found["advice"])
-    runs = place / "runs.parquet"  # which older results do not have
-    trials = Trials.of_table(read_table(runs), lambda name: name in VALUES) if runs.is_file() else Trials([])
-    return Answer(question, limits, [row_from(one) for one in found["results"]], list(groups.values()), facts, advice, trials)

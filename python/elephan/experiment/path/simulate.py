@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.experiment.compare.network import span_text
+from elephan.experiment.job import Job
 from elephan.experiment.path.disks import copied
 from elephan.experiment.path.forms import Bounds, expected_bps, slow_start_rtts
 from elephan.experiment.path.question import START, Question
 from elephan.experiment.path.rest import CALM_RTTS, SOME, WAITING_MAX, Rest, goes_by_rounds, rest, starts_late
-from elephan.experiment.path.trace import Trace, trace
+from elephan.experiment.path.trace import Trace, Traced
 from elephan.experiment.path.verdict import Evidence
-from elephan.experiment.pool import Job, run_jobs
+from elephan.experiment.pool import How, run_jobs
 from elephan.experiment.trials import Variant
 from elephan.scenario import core
 from elephan.scenario.congestion import Controller
@@ -68,6 +69,7 @@ class Result:
     curve_s: Array
     curve_bytes: Array  # delivered by then
     trace: Trace  # of what was simulated
+    job: Job  # which simulated it
 
     @property
     def values(self) -> dict[str, float]:
@@ -135,17 +137,16 @@ def simulate(
     chosen: Sequence[Case],
     *,
     whole: bool,
-    workers: int | None,
-    progress: bool,
+    how: How,
 ) -> tuple[list[Result], list[str]]:
     """Runs all cases, some of them again for longer; gives the results and a line for each run that failed."""
     asks = [Ask(question, limits, case) for case in chosen]
-    found, broken = simulate_all(asks, whole=whole, workers=workers, progress=progress)
+    found, broken = simulate_all(asks, whole=whole, how=how)
     return [one for one in found if one is not None], broken
 
 
 def simulate_all(
-    asks: Sequence[Ask], *, whole: bool, workers: int | None, progress: bool, packets: int = PACKETS_MAX
+    asks: Sequence[Ask], *, whole: bool, how: How, packets: int = PACKETS_MAX
 ) -> tuple[list[Result | None], list[str]]:
     """Results in the order of `asks`, None for a run that failed, and a line for each of those. `packets`: of data in a run that is
     not `whole`; there are more where it takes more to settle."""
@@ -154,17 +155,19 @@ def simulate_all(
     networks = [replace(ask, limits=replace(ask.limits, disk_bps=math.inf)) for ask in asks]
     lengths = [_length(network, target) for network, target in zip(networks, targets, strict=True)]
     traces: dict[int, Trace] = {}
+    done: dict[int, Job] = {}
     broken: list[str] = []
     waiting = list(range(len(asks)))
     for _ in range(TRIES if not whole else TRIES_WHOLE):
         jobs = [_job(asks[i].question, asks[i].case, lengths[i]) for i in waiting]
-        outcomes = run_jobs(jobs, trace, workers=workers, label="path", progress=progress)
+        outcomes = run_jobs(jobs, Traced(), how)
         broken += outcomes.failures
         again = []
         for i, outcome in zip(waiting, outcomes, strict=True):
-            if outcome.value is None:
+            if outcome.measured is None:
                 continue
-            traces[i] = found = outcome.value
+            traces[i] = found = Trace.of(outcome.measured)
+            done[i] = outcome.job
             longer = _longer(networks[i], found, targets[i])
             if longer > found.end_s:
                 lengths[i] = longer
@@ -172,7 +175,7 @@ def simulate_all(
         waiting = again
         if not waiting:
             break
-    results = [_result(ask.question, ask.limits, ask.case, traces[i]) if i in traces else None for i, ask in enumerate(asks)]
+    results = [_result(ask, traces[i], done[i]) if i in traces else None for i, ask in enumerate(asks)]
     return results, broken
 
 
@@ -208,7 +211,8 @@ def _unsettled(question: Question, limits: Bounds, found: Trace) -> bool:
     return found.late_waiting > WAITING_MAX and found.late_cuts < SOME
 
 
-def _result(question: Question, limits: Bounds, case: Case, found: Trace) -> Result:
+def _result(ask: Ask, found: Trace, job: Job) -> Result:
+    question, limits, case = ask.question, ask.limits, ask.case
     time, after = found.until(question.size_bytes), Rest(0.0, "")
     low = high = time
     if math.isnan(time):
@@ -231,7 +235,7 @@ def _result(question: Question, limits: Bounds, case: Case, found: Trace) -> Res
             method = "; ".join(word for word in (method, f"{limits.disk_is} as a queue") if word)
             low, high = max(low, slowed / (1 + DISK_ERROR)), max(high, slowed * (1 + DISK_ERROR))
     times = np.linspace(0.0, known, CURVE_POINTS + 1)
-    return Result(case, time, low, high, simulated, method, evidence, times, np.interp(times, stamps, delivered), found)
+    return Result(case, time, low, high, simulated, method, evidence, times, np.interp(times, stamps, delivered), found, job)
 
 
 def _network(found: Trace, after: Rest) -> tuple[Array, Array]:

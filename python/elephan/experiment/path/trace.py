@@ -6,12 +6,13 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from elephan.experiment.pool import Job
+from elephan.experiment.job import Job
+from elephan.experiment.store.row import Measured
 from elephan.result.run import Run
 from elephan.table.rows import column
 
@@ -35,8 +36,25 @@ class Trace:
     stalls: Array  # segments that the sender's host refused so far
     window_limited: float
     streams: tuple[Mapping[str, Array], ...]  # of each what `Rounds.follow` takes
-    toml: str
-    provenance: Any
+
+    def measured(self) -> Measured:
+        """As a trial keeps it."""
+        series = {name: getattr(self, name) for name in _SERIES}
+        for number, stream in enumerate(self.streams):
+            series |= {f"{number}.{name}": values for name, values in stream.items()}
+        return Measured({"lost": float(self.lost), "window_limited": self.window_limited}, series)
+
+    @classmethod
+    def of(cls, found: Measured) -> Trace:
+        """The trace that a trial kept."""
+        streams: dict[str, dict[str, Array]] = {}
+        for key, values in found.series.items():
+            number, dot, name = key.partition(".")
+            if dot:
+                streams.setdefault(number, {})[name] = values
+        own = {name: found.series[name] for name in _SERIES}
+        limited = found.values["window_limited"]
+        return cls(**own, lost=int(found.values["lost"]), window_limited=limited, streams=tuple(streams.values()))
 
     @property
     def end_s(self) -> float:
@@ -116,6 +134,20 @@ class Trace:
         return (float(self.delivered_bytes[-1]) - before) * 8 / (self.end_s * share)
 
 
+_SERIES = ("time_s", "delivered_bytes", "growing", "drops", "passed", "waiting", "stalls")
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What the trace of a run is measured by."""
+
+    def name(self, _job: Job) -> str:
+        return "path"
+
+    def __call__(self, _job: Job, run: Run) -> Measured:
+        return trace(run).measured()
+
+
 def _total(run: Run, name: str, times: Array) -> Array:
     """A column of `flow_samples` summed over all flows at each sample time."""
     samples = run.flow_samples
@@ -138,7 +170,7 @@ def _stalls(run: Run, times: Array) -> Array:
     return np.asarray(found[: times.size], dtype=np.float64)
 
 
-def trace(_job: Job, run: Run) -> Trace:
+def trace(run: Run) -> Trace:
     """Reduces a run to what the verdict and the figures need."""
     samples, flows = run.flow_samples, run.flows
     stamps = column(samples, "time_ns") * 1e-9
@@ -168,8 +200,6 @@ def trace(_job: Job, run: Run) -> Trace:
         stalls=np.concatenate([[0.0], _stalls(run, times)]),
         window_limited=float(max(limited["rwin"], limited["snd"]) / whole) if whole > 0 else 0.0,
         streams=_shown(samples),
-        toml=run.scenario,
-        provenance=run.provenance,
     )
 
 

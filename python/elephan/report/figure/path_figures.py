@@ -18,7 +18,7 @@ from elephan.report.style import MUTED, SERIES, Drawing, color, new_figure
 from elephan.theory import closed as theory
 
 if TYPE_CHECKING:
-    from elephan.experiment.path.path import Answer
+    from elephan.experiment.path.answer import Answer
 
 _DASHES = ("-", "--", ":")  # for more congestion controls than there are colours
 

@@ -9,8 +9,8 @@ from elephan.base.quantity import show
 from elephan.base.stats import Interval
 from elephan.experiment.claims import interval_text
 from elephan.experiment.path.advice import Advice
+from elephan.experiment.path.answer import NEAR, Answer
 from elephan.experiment.path.forms import Form
-from elephan.experiment.path.path import NEAR, Answer
 from elephan.experiment.path.row import Row
 from elephan.experiment.path.settings import as_text, streams_needed
 from elephan.experiment.path.verdict import MEANINGS, WIRE

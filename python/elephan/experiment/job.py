@@ -1,0 +1,195 @@
+"""A run to do, what became of it, and what is measured in it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from elephan.base.errors import ElephanError, InputError
+from elephan.experiment.store.row import Measured
+from elephan.experiment.trials import Trial, Variant, as_text
+from elephan.result.run import Run, Tables, experiment, finish, guests, write_folder
+from elephan.scenario import core
+from elephan.scenario.source import Source
+from elephan.statistic import measures
+from elephan.table.rows import NoSuchPart
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to do: a scenario, what is changed in it, a seed, and the variant that it belongs to."""
+
+    source: Source
+    overrides: Mapping[str, Any]
+    seed: int
+    variant: Variant
+    folder: Path | None = None  # keep the tables here
+
+    @property
+    def label(self) -> str:
+        where = ": ".join(filter(None, (self.variant.experiment, self.variant.label)))
+        return f"{where} seed {self.seed}".lstrip()
+
+    def described(self) -> dict[str, Any]:
+        """How the run is set: seed, scenario with its hash, and where each parameter is from."""
+        found = core.resolve(self.source, self.overrides, self.seed)
+        return {"seed": self.seed, "scenario": found["toml"], "provenance": found["provenance"], **experiment(found["toml"])}
+
+    @property
+    def command(self) -> str:
+        """A command that does the same run; nothing where the scenario is not in a file."""
+        if self.source.name.startswith("<") or not Path(self.source.name).is_file():
+            return ""
+        sets = [word for key, value in self.overrides.items() for word in ("-s", f"{key}={_toml(value)}")]
+        return shlex.join(["elephan", "run", self.source.name, *sets, "--seed", str(self.seed)])
+
+
+def _toml(value: Any) -> str:
+    """A value as a command line takes it."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{key} = {_quoted(inner)}' for key, inner in value.items())} }}"
+    return as_text(value)
+
+
+def _quoted(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, str) else _toml(value)
+
+
+class Measure(Protocol):
+    """What is measured in each run. It is sent to workers, so it holds no more than it needs."""
+
+    def name(self, job: Job, /) -> str:
+        """Tells what is measured from anything else that is: a part of the key of a kept trial."""
+
+    def __call__(self, job: Job, run: Run, /) -> Measured: ...
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Statistics by name: of a sweep those asked for, or the usual ones and those that the scenario chose."""
+
+    asked: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
+    strict: bool = True  # whether a statistic that a run cannot have is an error
+
+    def name(self, _job: Job) -> str:
+        return f"statistics {','.join(self.asked)}" if self.asked else f"usual {','.join(self.chosen)}"
+
+    def __call__(self, job: Job, run: Run) -> Measured:
+        try:
+            if not self.asked:
+                return Measured(measures.usual(run, self.chosen))
+            return Measured(measures.statistics(run, self.asked, strict=self.strict))
+        except NoSuchPart as error:
+            raise InputError(f"{job.source.name}: {error}") from None
+
+
+@dataclass
+class Outcome:
+    """What became of a job: what was measured, or the line that says why not."""
+
+    job: Job
+    measured: Measured | None = None
+    error: str | None = None
+    guests: Sequence[Mapping[str, Any]] = ()  # congestion controls in Python, with the hashes of their sources
+    flows: int = 0
+    begun_s: float = 0.0
+    wall_s: float = 0.0
+    kept: bool = False  # done before, and taken from the store
+
+    @property
+    def done(self) -> bool:
+        return self.error is None
+
+    @property
+    def trial(self) -> Trial:
+        values = self.measured.values if self.measured is not None else {}
+        return Trial(self.job.variant.label, self.job.seed, values, self.job.variant.experiment)
+
+
+def run_one(job: Job, measure: Measure, progress: core.Progress | None, stop: core.Stop) -> Outcome:
+    """Does a job and measures its run. A run that fails leaves its line; wrong input is raised, with the job's name."""
+    if stop.asked:
+        return Outcome(job, error="interrupted")
+    begun, clock = time.time(), time.monotonic()
+    try:
+        done = _measured(job, measure, progress, stop)
+    except ElephanError as error:
+        if error.exit_status == 2:
+            raise type(error)(f"{job.label}: {error}") from None
+        done = Outcome(job, error=str(error))
+    done.begun_s, done.wall_s = begun, time.monotonic() - clock
+    return done
+
+
+def _measured(job: Job, measure: Measure, progress: core.Progress | None, stop: core.Stop) -> Outcome:
+    if job.folder is not None:
+        job.folder.mkdir(parents=True, exist_ok=True)
+    where = str(job.folder) if job.folder is not None else None
+    result = core.execute(job.source, job.overrides, job.seed, where, progress, stop)
+    tables = Tables(path=job.folder) if job.folder is not None else Tables(result.tables)
+    run = finish(job.source, job.overrides, result, tables)
+    if job.folder is not None:
+        write_folder(run, job.folder)
+    found = guests(job.source, run.resolved).get("guests", ())
+    return Outcome(job, measure(job, run), guests=found, flows=run.flows.num_rows)
+
+
+class Outcomes(Sequence[Outcome]):
+    """What became of the jobs of an experiment, in their order. `planned`: how many there were, if some did not end."""
+
+    def __init__(self, found: Sequence[Outcome], planned: int | None = None) -> None:
+        self._found = found
+        self.planned = len(found) if planned is None else planned
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._found[place]
+
+    @property
+    def interrupted(self) -> bool:
+        return len(self) < self.planned
+
+    @property
+    def failures(self) -> list[str]:
+        """A line for each run that failed."""
+        return [f"{outcome.job.label}: {outcome.error}" for outcome in self if not outcome.done]
+
+    def checked(self) -> Outcomes:
+        """Returns itself; ElephanError if every run failed."""
+        if len(self.failures) == len(self) > 0:
+            raise every_run_failed(self.failures)
+        return self
+
+    @property
+    def guests(self) -> list[Mapping[str, Any]]:
+        """The congestion controls in Python that took part, by name."""
+        found = {row["python"]: row for outcome in self for row in outcome.guests}
+        return [found[name] for name in sorted(found)]
+
+    @property
+    def flows(self) -> dict[str, int]:
+        """The most flows of a run of each variant."""
+        return dict(sorted((outcome.job.variant.label, outcome.flows) for outcome in self if outcome.done))
+
+    @property
+    def trials(self) -> list[Trial]:
+        """The runs that came through."""
+        return [outcome.trial for outcome in self if outcome.done]
+
+    def first(self, name: str | None = None) -> dict[str, Any]:
+        """How the first run that came through is set, of one experiment or of all: as `core.resolve` describes it."""
+        jobs = (outcome.job for outcome in self if outcome.done)
+        return next(job for job in jobs if name in (None, job.variant.experiment)).described()
+
+
+def every_run_failed(lines: Sequence[str]) -> ElephanError:
+    """The error of an experiment of which no run came through."""
+    return ElephanError(f"every run failed; the first: {lines[0]}")

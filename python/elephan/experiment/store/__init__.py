@@ -1,0 +1,1 @@
+"""Kept trials: what identifies one, the files that they are in, and the store of them."""

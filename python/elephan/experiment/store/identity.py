@@ -1,0 +1,88 @@
+"""What identifies a trial: its resolved scenario, seed, guests, engine, and what is measured.
+
+Two trials with one key measure the same, whatever experiment they are part of. Title, question and answer of a scenario are words
+and do not count; the seed stands apart, so that a variant is resolved once for all its seeds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from elephan.scenario import core
+from elephan.scenario.guestsource import provenance
+from elephan.scenario.source import Source
+
+_WORDS = re.compile(r"^(seed|title|question) = .*\n", re.MULTILINE)
+_ANSWER = re.compile(r"^\[answer\]\n(?:(?!\[).*\n?)*", re.MULTILINE)
+_ROOMS = ("base", "experiment", "result", "scenario", "statistic", "table")  # what a value depends on
+
+
+def digest(*parts: str | bytes) -> str:
+    """Returns 32 hexadecimal digits of BLAKE2b over the parts, each with its length."""
+    found = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part if isinstance(part, bytes) else part.encode()
+        found.update(len(data).to_bytes(8, "little") + data)
+    return found.hexdigest()
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a trial depends on; each part but the seed is a digest or a name."""
+
+    scenario: str
+    seed: int
+    guests: str
+    engine: str
+    measure: str
+
+    @property
+    def key(self) -> str:
+        return digest(self.scenario, str(self.seed), self.guests, self.engine, self.measure)
+
+    def differs_from(self, other: Identity) -> list[str]:
+        """Names of what differs."""
+        words = {"scenario": "the scenario", "guests": "a guest", "engine": "the engine", "measure": "what is measured"}
+        return [word for name, word in words.items() if getattr(self, name) != getattr(other, name)]
+
+
+@cache
+def engine() -> str:
+    """Returns the fingerprint of elephan as it is installed: of the compiled core and the modules that measure."""
+    file = getattr(core.core(), "__file__", None)
+    root = Path(__file__).parents[2]
+    modules = sorted(path for room in _ROOMS for path in (root / room).rglob("*.py"))
+    parts = [data for path in modules for data in (path.relative_to(root).as_posix().encode(), path.read_bytes())]
+    return digest(core.call("version"), Path(file).read_bytes() if file else b"", *parts)
+
+
+class Identities:
+    """Identities of trials. Trials of one variant share what is costly: their scenario is resolved once."""
+
+    def __init__(self, measure: str) -> None:
+        self._measure = measure
+        self._of_variant: dict[tuple[Source, str], Identity | None] = {}
+
+    def of(self, source: Source, overrides: Mapping[str, Any], seed: int) -> Identity | None:
+        """Returns the identity of a trial, or None if nobody can tell: a guest without source."""
+        given = core.override_text(overrides)
+        if (source, given) not in self._of_variant:
+            self._of_variant[source, given] = self._resolved(source, overrides)
+        found = self._of_variant[source, given]
+        return found and replace(found, seed=seed)
+
+    def _resolved(self, source: Source, overrides: Mapping[str, Any]) -> Identity | None:
+        toml = core.resolved_toml(source, overrides, 1)
+        head, bracket, rest = toml.partition("\n[")
+        words = _ANSWER.sub("", _WORDS.sub("", head + "\n") + bracket + rest)
+        guests = provenance(core.toml_values(toml), source.name, source.agreed) if "python" in toml else []
+        if any(row["source_sha256"] is None for row in guests):
+            return None
+        return Identity(digest(words), 1, digest(json.dumps(guests)) if guests else "", engine(), self._measure)

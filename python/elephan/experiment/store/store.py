@@ -1,0 +1,254 @@
+"""A store of trials: every finished run, kept as soon as it is done, for one experiment or many.
+
+A trial goes to the writer's tail at once and to a part about once a second; a kill loses the runs in progress, a power cut at most
+what the last second finished. At the end small parts become one. Files that are damaged or not elephan's are named and set aside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan.base.errors import OutputError
+from elephan.base.paths import as_path
+from elephan.experiment.store import parts
+from elephan.experiment.store.identity import Identity
+from elephan.experiment.store.row import Kept, from_record, schema, table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+EVERY_S = 1.0  # between parts of a writer
+SMALL_ROWS = 100_000  # parts with fewer rows are put together
+MANY_PARTS = 64  # of one writer, which it then puts together
+LOOKS = 10  # times that a list of files is read again because another process has put parts together
+
+
+class Store:
+    """A folder of trials. Open one to write with `Store.to(path)`, to read with `Store.at(path)`."""
+
+    def __init__(self, where: Path, writes: bool) -> None:
+        self.where, self._writes = where, writes
+        self.notes: list[str] = []  # on files that were set aside
+        self._writer, self._number = parts.new_writer(), 0
+        self._rows: list[Kept] = []
+        self._attempts: list[dict[str, Any]] = []
+        self._tail: parts.Tail | None = None
+        self._flushed = time.monotonic()
+
+    @classmethod
+    def at(cls, where: str | os.PathLike[str]) -> Store:
+        """A store to read; InputError if the folder is none."""
+        path = as_path(where, "store")
+        parts.check(path)
+        return cls(path, writes=False)
+
+    @classmethod
+    def to(cls, where: str | os.PathLike[str]) -> Store:
+        """A store to write, made if it is not there. What dead writers of this machine left in tails becomes a part."""
+        path = as_path(where, "store")
+        parts.create(path)
+        found = cls(path, writes=True)
+        with _as_output(path):
+            found._recover()
+        return found
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def kept(self, wanted: Iterable[Identity]) -> dict[str, Kept]:
+        """The trials of the store that have these identities, by key."""
+        import pyarrow as pa
+
+        keys = {one.key: one for one in wanted}
+        found: dict[str, Kept] = {}
+        for row in self._read(pa.array(list(keys), pa.string())):
+            one = keys[row.identity.key]
+            if row.identity != one:
+                raise OutputError(f"{self.where}: two different trials have the key {one.key}; use another store")
+            if row.error == "" or one.key not in found:
+                found[one.key] = row
+        return found
+
+    def rows(self) -> list[Kept]:
+        """Every trial, in the order of experiment, variant and seed; one that several writers kept once."""
+        found = {row.place: row for row in self._read(None)}
+        return sorted(found.values(), key=lambda row: (row.experiment, row.variant.label, row.identity.seed, row.identity.key))
+
+    def _read(self, keys: pa.Array | None) -> Iterator[Kept]:
+        import pyarrow.compute as pc
+
+        for rows in self._tables("parts"):
+            chosen = rows if keys is None else rows.filter(pc.is_in(rows.column("key"), value_set=keys))
+            yield from map(from_record, chosen.to_pylist())
+        known = None if keys is None else set(keys.to_pylist())
+        for record in self._tail_records():
+            if known is None or record["row"]["key"] in known:
+                yield from_record(record["row"])
+
+    def _tables(self, folder: str) -> list[pa.Table]:
+        """The tables of all parts; what is damaged is set aside."""
+        for _ in range(LOOKS):
+            try:
+                return [rows for path in parts.parts(self.where / folder) if (rows := self._part(path)) is not None]
+            except FileNotFoundError:
+                continue
+        raise OutputError(f"{self.where}: other processes put its parts together again and again")
+
+    def _part(self, path: Path) -> pa.Table | None:
+        try:
+            return parts.read_part(path)
+        except parts.Damaged as why:
+            self._set_aside(path, str(why))
+        return None
+
+    def _tail_records(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for path in parts.tails(self.where / "tails"):
+            with contextlib.suppress(FileNotFoundError):  # its writer has made a part of it
+                found += parts.read_tail(path)
+        return found
+
+    def _set_aside(self, path: Path, why: str) -> None:
+        note = f"{path}: {why}; left out"
+        with contextlib.suppress(OSError):
+            (self.where / "aside").mkdir(exist_ok=True)
+            path.rename(self.where / "aside" / path.name)
+            note = f"{path}: {why}; moved to {self.where / 'aside'}"
+        self.notes.append(note)
+
+    def put(self, row: Kept, attempt: Mapping[str, Any] | None) -> None:
+        """Keeps a trial. `attempt`: when and how long it ran, and where; None of one that did not run for it."""
+        with _as_output(self.where):
+            if self._tail is None:
+                self._tail = parts.Tail(self.where / "tails" / f"{self._writer}-{self._number:06d}.log")
+            where = {"host": socket.gethostname(), "process": os.getpid()}
+            attempts = [{"key": row.identity.key, **attempt, **where}] if attempt is not None else []
+            self._tail.append({"row": row.as_record(), "attempts": attempts})
+            self._rows.append(row)
+            self._attempts += attempts
+            if time.monotonic() - self._flushed > EVERY_S:
+                self.flush()
+
+    def flush(self) -> None:
+        """Makes a part of what has come since the last one."""
+        if not self._rows:
+            return
+        with _as_output(self.where):
+            self._write("parts", table(self._rows))
+            if self._attempts:
+                self._write("attempts", _attempt_table(self._attempts))
+            self._rows, self._attempts, self._number = [], [], self._number + 1
+            if self._tail is not None:
+                self._tail.close()
+                self._tail.path.unlink(missing_ok=True)
+                self._tail = None
+            self._flushed = time.monotonic()
+        if self._number % MANY_PARTS == 0:
+            self.compact(own=True)
+
+    def _write(self, folder: str, rows: pa.Table) -> Path:
+        return parts.write_part(self.where / folder, self._writer, self._number, rows)
+
+    def close(self) -> None:
+        """Writes the last part and puts small parts together."""
+        if self._writes:
+            self.flush()
+            self.compact()
+
+    def compact(self, own: bool = False) -> None:
+        """Puts small parts together: those of this writer, or all."""
+        with _as_output(self.where):
+            for folder in ("parts", "attempts"):
+                self._compact(folder, own)
+
+    def _compact(self, folder: str, own: bool) -> None:
+
+        small: list[Path] = []
+        tables: list[pa.Table] = []
+        for path in parts.parts(self.where / folder):
+            if own and not path.name.startswith(self._writer):
+                continue
+            with contextlib.suppress(FileNotFoundError):
+                rows = self._part(path)
+                if rows is not None and rows.num_rows < SMALL_ROWS:
+                    small.append(path)
+                    tables.append(rows)
+        if len(small) < 2:
+            return
+        self._number += 1
+        merged = _merged(tables)
+        new = self._write(folder, merged)
+        for path in small:
+            if path != new:
+                path.unlink(missing_ok=True)
+
+    def _recover(self) -> None:
+        """Makes a part of tails whose writers are dead processes of this machine."""
+        host = parts.new_writer().rpartition("-")[0].rpartition("-")[0]
+        dead = [path for path in parts.tails(self.where / "tails") if _is_dead(path.name, host)]
+        records = [record for path in dead for record in parts.read_tail(path)]
+        self._rows = [from_record(record["row"]) for record in records]
+        self._attempts = [one for record in records for one in record["attempts"]]
+        self.flush()
+        for path in dead:
+            path.unlink(missing_ok=True)
+        for folder in ("parts", "attempts"):
+            for path in (self.where / folder).glob(".*.parquet"):
+                if _is_dead(path.name[1:], host):
+                    path.unlink(missing_ok=True)
+
+
+def _merged(tables: list[pa.Table]) -> pa.Table:
+    """Tables of parts in one, each row once, in the order of experiment, variant and seed."""
+    import pyarrow as pa
+
+    found = pa.concat_tables(tables, promote_options="default")
+    if "variant" not in found.column_names:
+        return found
+    statistics = sorted(name for name in found.column_names if name not in schema([]).names)
+    found = found.select([*schema([]).names, *statistics])
+    indices = pa.array(range(found.num_rows))
+    places = ["key", "experiment", "variant"]
+    first = found.append_column("row", indices).group_by(places).aggregate([("row", "min")]).column("row_min")
+    return found.take(first).sort_by([(name, "ascending") for name in ("experiment", "variant", "seed", "key")])
+
+
+def _is_dead(name: str, host: str) -> bool:
+    """Whether a file's writer is a process of this machine that is no more."""
+    writer = name[: len(host)], name[len(host) + 1 :].partition("-")[0]
+    if writer[0] != host or not writer[1].isdigit():
+        return False
+    try:
+        os.kill(int(writer[1]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+def _attempt_table(rows: list[dict[str, Any]]) -> pa.Table:
+    import pyarrow as pa
+
+    texts = ("key", "host", "on", "error")
+    fields = [(name, pa.string()) for name in texts]
+    fields += [("process", pa.int64()), ("begun_s", pa.float64()), ("wall_s", pa.float64())]
+    return pa.Table.from_pylist(rows, schema=pa.schema(fields))
+
+
+@contextlib.contextmanager
+def _as_output(where: Path) -> Iterator[None]:
+    """What the system refuses, as one line."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"cannot write the store {where}: {error.strerror or error}; what it has stays") from None

@@ -1,0 +1,191 @@
+"""Kept trials: the same command continues, whatever ended the one before."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import elephan as el
+import pyarrow.dataset as ds
+import pytest
+from elephan.base.errors import InputError
+from elephan.experiment.store import parts
+from elephan.experiment.store.identity import Identities, Identity, digest
+from elephan.experiment.store.row import Kept, Measured, from_record
+from elephan.experiment.store.store import Store
+from elephan.experiment.trials import Variant
+from elephan.scenario.source import open_source
+
+SHORT = {"duration": "2 s", "warmup": "500 ms"}
+DELAYS = {**SHORT, "template.delay": ["5 ms", "20 ms"]}
+
+
+def _row(seed: int, **more: float) -> Kept:
+    identity = Identity(digest("scenario"), seed, "", digest("engine"), "usual")
+    variant = Variant("delay=5 ms", {"template.delay": "5 ms", "pairs": 2, "queue": "fifo"})
+    return Kept(identity, "made up", variant, Measured({"goodput_bps.sum": 1e6 * seed, **more}), flows=2)
+
+
+def test_a_row_is_read_as_it_was_written() -> None:
+    import numpy as np
+
+    series = {"time_s": np.array([0.0, 1.0, np.inf]), "file": np.array([True, False])}
+    measured = Measured({"b": 1.5, "a": float("inf")}, series, {"note": "x"})
+    row = Kept(_row(3).identity, "e", Variant("v", {"n": 3, "share": 0.5, "t": "5 ms", "on": True}), measured, flows=1)
+    again = from_record(json.loads(json.dumps(row.as_record(), default=parts._as_text), object_hook=parts._from_text))
+    assert (again.identity, again.experiment, again.flows) == (row.identity, "e", 1)
+    assert again.variant.parameters == {"n": 3, "share": 0.5, "t": "5 ms", "on": "true"}
+    assert again.measured is not None
+    assert list(again.measured.values.items()) == [("b", 1.5), ("a", float("inf"))]
+    assert {name: list(values) for name, values in again.measured.series.items()} == {
+        name: list(values) for name, values in series.items()
+    }
+    assert again.measured.about == {"note": "x"}
+
+
+def test_rows_are_there_before_they_are_in_a_part(tmp_path: Path) -> None:
+    store = Store.to(tmp_path / "s")
+    store.put(_row(1), {})
+    assert [row.identity.seed for row in Store.at(tmp_path / "s").rows()] == [1]
+    store.flush()
+    store.put(_row(2, more=1.0), {})
+    store.close()
+    assert list((tmp_path / "s" / "tails").iterdir()) == []
+    assert len(list((tmp_path / "s" / "parts").iterdir())) == 1
+    found = ds.dataset(tmp_path / "s" / "parts").to_table()
+    assert found["stat.goodput_bps.sum"].to_pylist() == [1e6, 2e6]
+    assert found["stat.more"].to_pylist() == [None, 1.0]
+    assert dict(found["parameters"][0].as_py())["template.delay"] == {"text": "5 ms", "number": 0.005, "unit": "s"}
+
+
+@pytest.mark.parametrize("cut", [2, 20, 200])
+def test_a_torn_line_is_left_out(tmp_path: Path, cut: int) -> None:
+    store = Store.to(tmp_path / "s")
+    for seed in (1, 2):
+        store.put(_row(seed), {})
+    (tail,) = (tmp_path / "s" / "tails").iterdir()
+    tail.write_bytes(tail.read_bytes()[:-cut])
+    assert [row.identity.seed for row in Store.at(tmp_path / "s").rows()] == [1]
+
+
+@pytest.mark.parametrize("place", [0.1, 0.5, 0.9])
+def test_a_damaged_part_is_named_and_set_aside(tmp_path: Path, place: float) -> None:
+    with Store.to(tmp_path / "s") as store:
+        store.put(_row(1), {})
+    (part,) = (tmp_path / "s" / "parts").iterdir()
+    data = bytearray(part.read_bytes())
+    data[int(place * len(data))] ^= 1
+    part.write_bytes(data)
+    (tmp_path / "s" / "parts" / "mine.parquet").write_bytes(b"x")
+    store = Store.at(tmp_path / "s")
+    assert store.rows() == []
+    assert len(store.notes) == 2
+    notes = "\n".join(store.notes)
+    assert f"{part}: its content is not what was written" in notes
+    assert "mine.parquet: not written by elephan" in notes
+    assert {one.name for one in (tmp_path / "s" / "aside").iterdir()} == {part.name, "mine.parquet"}
+
+
+def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such store of trials"):
+        Store.at(tmp_path / "none")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "thesis.txt").write_text("x")
+    with pytest.raises(InputError, match=r"not a store of trials \(no store.json\)"):
+        Store.to(tmp_path / "own")
+    Store.to(tmp_path / "s").close()
+    (tmp_path / "s" / "store.json").write_text('{"format": "elephan-store", "version": 99}')
+    with pytest.raises(InputError, match="a store of version 99, this is 1"):
+        Store.to(tmp_path / "s")
+
+
+def test_two_different_trials_with_one_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Identity, "key", property(lambda self: "0" * 32))
+    with Store.to(tmp_path / "s") as store:
+        store.put(_row(1), {})
+        with pytest.raises(el.ElephanError, match="two different trials have the key 000"):
+            store.kept([_row(2).identity])
+
+
+def test_what_identifies_a_trial() -> None:
+    base, named = open_source("sawtooth"), Identities("usual")
+    one = named.of(base, SHORT, 1)
+    assert one == named.of(base, dict(SHORT), 1)
+    assert one == named.of(open_source(base.text.replace("# ", "# a comment: ", 1)), SHORT, 1)
+    assert one == named.of(open_source(base.text), {**SHORT, "title": "another"}, 1)
+    others = [named.of(base, SHORT, 2), named.of(base, {**SHORT, "template.delay": "6 ms"}, 1), Identities("x").of(base, SHORT, 1)]
+    assert len({other.key for other in (one, *others) if other is not None}) == 4
+
+
+def test_a_guest_counts_with_its_source(tmp_path: Path) -> None:
+    def key(body: str) -> str:
+        (tmp_path / "mine.py").write_text(
+            f"import elephan\nclass Mine(elephan.CongestionControl):\n    def on_ack(self, c, ack): {body}\n"
+        )
+        (tmp_path / "a.toml").write_text(open_source("sawtooth").text)
+        set_in = {**SHORT, "traffic.reno.congestion_control": {"python": f"{tmp_path}/mine.py:Mine"}}
+        found = Identities("usual").of(open_source(tmp_path / "a.toml").with_trust(None, set_in), set_in, 1)
+        assert found is not None
+        return found.key
+
+    assert key("c.cwnd += 1") == key("c.cwnd += 1") != key("c.cwnd += 2")
+
+
+def test_the_same_sweep_runs_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "r"
+    first = el.sweep("sawtooth", set=DELAYS, repetitions=3, out=out)
+    more = el.sweep("sawtooth", set=DELAYS, repetitions=5, out=out)
+    assert more.table.filter(ds.field("seed") <= 3).equals(first.table)
+    fresh = el.sweep("sawtooth", set=DELAYS, repetitions=5)
+    assert more.table.equals(fresh.table, check_metadata=True)
+    monkeypatch.setattr("elephan.experiment.place.threads.run_one", lambda *_: pytest.fail("it ran"))
+    assert el.sweep("sawtooth", set=DELAYS, repetitions=5, out=out).table.equals(fresh.table)
+    assert el.sweep("sawtooth", set=DELAYS, repetitions=2, store=tmp_path / "r.trials").table.num_rows == 4
+    monkeypatch.undo()
+    attempts = ds.dataset(tmp_path / "r.trials" / "attempts").to_table()
+    assert attempts.num_rows == 10
+    el.sweep("sawtooth", set=DELAYS, repetitions=2, out=out, again=True)
+    assert ds.dataset(tmp_path / "r.trials" / "attempts").to_table().num_rows == 14
+    assert ds.dataset(tmp_path / "r.trials" / "parts").to_table().num_rows == 10
+
+
+def test_comparisons_and_paths_go_on_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = {"quick": True, "repetitions": 1, "rate": "2 Mbps", "store": tmp_path / "s"}
+    panel, answer = el.compare(["reno"], **named), el.path("10 Mbps", "20 ms", size="1 MB", streams=2, store=tmp_path / "s")
+    monkeypatch.setattr("elephan.experiment.place.threads.run_one", lambda *_: pytest.fail("it ran"))
+    again = el.compare(["reno"], **named)
+    assert again.table.equals(panel.table)
+    assert again.series_table.equals(panel.series_table)
+    assert el.path("10 Mbps", "20 ms", size="1 MB", streams=2, store=tmp_path / "s").as_dict() == answer.as_dict()
+
+
+KILLED = """
+import elephan as el, sys
+el.sweep("sawtooth", set={"duration": "20 s", "warmup": "5 s", "template.delay": ["5 ms", "20 ms", "40 ms"]},
+         repetitions=40, workers=2, out=sys.argv[1], store=sys.argv[2])
+"""
+
+
+def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
+    """SIGKILL five times at moments that differ; what comes of it is the table of an undisturbed sweep."""
+    command = [sys.executable, "-c", KILLED]
+    for number in range(5):
+        process = subprocess.Popen([*command, str(tmp_path / "r"), str(tmp_path / "s")])
+        time.sleep(1.2 + 0.13 * number)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    kept = len(Store.at(tmp_path / "s").rows())
+    assert kept > 0
+    subprocess.run([*command, str(tmp_path / "r"), str(tmp_path / "s")], check=True)
+    subprocess.run([*command, str(tmp_path / "u"), str(tmp_path / "t")], check=True)
+    disturbed, undisturbed = el.load(tmp_path / "r"), el.load(tmp_path / "u")
+    assert isinstance(disturbed, el.Sweep)
+    assert isinstance(undisturbed, el.Sweep)
+    assert disturbed.table.equals(undisturbed.table, check_metadata=True)
+    assert len(Store.at(tmp_path / "s").rows()) == 120
+    assert os.listdir(tmp_path / "s" / "tails") == []
