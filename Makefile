@@ -11,14 +11,15 @@ SEED ?= 2026
 
 MINUTES ?= 5
 
-.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint bench wheel lock generate clean packetdrill
+.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate clean packetdrill
 
 help:
 	@echo "make demo      the quick run of the study intel-2004: answer, verdicts, report"
 	@echo "make test      the fast tests, Rust and Python"
 	@echo "make test-all  the long ones as well (apt-get install tshark tcptrace for those that read captures)"
 	@echo "make fuzz      random scenarios without end; what is found goes to results/fuzz (docs/fuzz.md)"
-	@echo "make lint      formatting, clippy, ruff, mypy, generated files"
+	@echo "make lint      formatting, clippy, ruff, mypy, generated files, dependencies, the engine under Miri"
+	@echo "make asan      the engine and the Python module with the address sanitizer"
 	@echo "make bench     the standard workloads W1 to W4"
 	@echo "make wheel     a manylinux abi3 wheel in dist/, for any CPython from 3.11 on"
 	@echo "make lock      write requirements.lock again (UPGRADE=--upgrade: with the newest versions)"
@@ -48,7 +49,7 @@ test-all: setup
 	cargo test --quiet --workspace --exclude elephan-py
 	PROPTEST_CASES=2000 cargo test --quiet --profile long --workspace --exclude elephan-py
 	$(BIN)/python -m pytest
-	$(MAKE) --no-print-directory fuzz-planted fuzz-cases fuzz-targets
+	$(MAKE) --no-print-directory asan fuzz-planted fuzz-cases fuzz-targets
 
 # Profile long: optimised, with overflow checks and debug assertions. New seeds each time.
 FUZZ := cargo run --quiet --profile long --package elephan-fuzz
@@ -85,6 +86,36 @@ lint: setup
 	$(BIN)/ruff format --check python tests
 	$(BIN)/mypy python
 	$(MAKE) --no-print-directory generate CHECK=--check
+	$(MAKE) --no-print-directory deny miri
+
+# Licences, bans and sources of dependencies, as deny.toml says.
+deny:
+	@if cargo deny --version >/dev/null 2>&1; then cargo deny --log-level error --offline check bans licenses sources; \
+	else echo "no cargo-deny: licences, bans and sources of dependencies are skipped (cargo install cargo-deny --locked)"; fi
+
+# The queues and rings of the engine, whose code is unsafe, in an interpreter that sees undefined behaviour. Few random cases: it is slow.
+miri:
+	@if cargo +nightly miri --version >/dev/null 2>&1; then \
+		PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --quiet --package elephan-engine; \
+	else echo "no nightly toolchain with Miri: the engine under Miri is skipped (rustup component add --toolchain nightly miri)"; fi
+
+# With the address sanitizer: the tests of the engine, and the Python module, which has the allocator and the boundary.
+# gcc's runtime is loaded before Python, which is built without one.
+ASAN := target/asan
+ASAN_HOST := $(shell rustc -vV | sed -n 's/^host: //p')
+ASAN_BUILD = RUSTFLAGS=-Zsanitizer=address PYO3_PYTHON="$(CURDIR)/$(BIN)/python" cargo +nightly
+
+asan: setup
+	@if cargo +nightly --version >/dev/null 2>&1; then $(MAKE) --no-print-directory asan-run; \
+	else echo "no nightly toolchain: the address sanitizer is skipped"; fi
+
+asan-run:
+	PROPTEST_CASES=64 $(ASAN_BUILD) test --quiet --target $(ASAN_HOST) --target-dir $(ASAN) --lib --package elephan-engine
+	$(ASAN_BUILD) build --quiet --target $(ASAN_HOST) --target-dir $(ASAN) --package elephan-py
+	rm -rf $(ASAN)/python && cp -r python $(ASAN)/python
+	cp $(ASAN)/$(ASAN_HOST)/debug/libelephan_py.so $(ASAN)/python/elephan/_core.abi3.so
+	LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$(ASAN)/python \
+		$(BIN)/python -m pytest -q -p no:cacheprovider crates/py/tests
 
 bench: setup
 	$(BIN)/elephan bench W1 W2 W3 W4

@@ -14,7 +14,7 @@ pub enum Delay {
     RoundTrip,
 }
 
-/// The one-way delays that a congestion control is told.
+/// The one-way delays that a congestion control reads.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OneWay {
     newest: Option<Span>,

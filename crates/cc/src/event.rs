@@ -1,4 +1,4 @@
-//! What a congestion control is told, and the window it steers.
+//! The events that a congestion control gets, and the window that it steers.
 
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;
@@ -39,7 +39,7 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// Whether the receiver may have held it: it acknowledges less than a segment of `mss` bytes, and nothing else was delivered since that
+    /// Returns whether the receiver may have delayed it: it acknowledges less than a segment of `mss` bytes, and nothing else was delivered since that
     /// was sent (Linux `FLAG_ACK_MAYBE_DELAYED`). For a congestion control that [`crate::CongestionControl::measures_rate`].
     pub fn may_be_delayed(&self, mss: f64) -> bool {
         (self.acked as f64) < mss && self.prior_delivered.is_some_and(|prior| prior + self.acked == self.delivered)
@@ -63,6 +63,7 @@ pub enum Signal {
 }
 
 impl Signal {
+    /// Returns when the event happened.
     pub fn now(&self) -> Time {
         match *self {
             Signal::Loss { now, .. }
@@ -73,7 +74,7 @@ impl Signal {
         }
     }
 
-    /// FlightSize before the event; nothing for [`Signal::Undo`].
+    /// Returns FlightSize before the event, or 0 for [`Signal::Undo`].
     pub fn inflight(&self) -> u64 {
         match *self {
             Signal::Loss { inflight, .. }
@@ -109,6 +110,7 @@ pub struct Window {
 }
 
 impl Window {
+    /// Returns whether the window is below the threshold.
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
@@ -143,8 +145,13 @@ impl Window {
         }
     }
 
-    /// What `acked` bytes bring of a growth of `bytes` per round trip: their share of the window, of which an ACK brings one
-    /// at most (RFC 5681 equation 3, weighted by bytes).
+    /// Returns how much of a growth of `bytes` per round trip `acked` bytes bring: `acked` over the window, at most 1 (RFC 5681
+    /// equation 3, weighted by bytes).
+    ///
+    /// ```
+    /// let window = elephan_cc::Window { cwnd: 10_000.0, ssthresh: 5_000.0, mss: 1_000.0 };
+    /// assert_eq!(window.per_round(1_000.0, 2_000), 200.0);
+    /// ```
     #[inline]
     pub fn per_round(&self, bytes: f64, acked: u64) -> f64 {
         bytes * (acked as f64).min(self.cwnd) / self.cwnd
@@ -170,7 +177,7 @@ pub enum ReduceFrom {
 }
 
 impl ReduceFrom {
-    /// The window that the cut is taken from, in bytes. FlightSize is capped by `cwnd`, because what was sent beyond
+    /// Returns the window that the reduction is taken from, in bytes. FlightSize is capped by `cwnd`, because what was sent beyond
     /// it (limited transmit, data from before an earlier cut) must not count (RFC 5681 section 3.2 step 2): no event
     /// ever raises the window.
     pub fn bytes(self, w: &Window, inflight: u64) -> f64 {

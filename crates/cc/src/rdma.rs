@@ -1,5 +1,5 @@
-//! What a congestion control of RDMA over Ethernet is told beside ACKs: the network interface of its sender (congestion controls
-//! of TCP that probe are told it too), and what its packets met on their way (in-band network telemetry, INT).
+//! What a congestion control of RDMA over Ethernet learns beside ACKs: the network interface of its sender (congestion controls
+//! of TCP that probe learn it too), and what its packets met on their way (in-band network telemetry, INT).
 
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;

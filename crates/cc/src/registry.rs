@@ -272,12 +272,21 @@ macro_rules! registry {
         pub enum Spec { $($Variant(<$Storage as $crate::Model>::Parameters),)+ $($Guest($GuestSpec))? }
 
         impl Spec {
-            /// The model called `kind` with its defaults.
+            /// Returns the model called `kind` with its defaults.
             pub fn named(kind: &str) -> Result<Spec, $crate::SpecError> {
                 Spec::with(kind, &serde_json::Map::new())
             }
 
-            /// The model called `kind` with the parameters in `table`, defaults for the rest.
+            /// Returns the model called `kind` with the parameters in `table`, and defaults for the rest.
+            ///
+            /// ```
+            /// use elephan_cc::{Controller, Spec};
+            ///
+            /// let table = serde_json::json!({ "beta": 0.5 });
+            /// let spec = Spec::with("cubic", table.as_object().unwrap()).unwrap();
+            /// assert_eq!((spec.name(), spec.table()["beta"].as_f64()), ("cubic", Some(0.5)));
+            /// assert!(Spec::with("cubic", serde_json::json!({ "beta": 2 }).as_object().unwrap()).is_err());
+            /// ```
             pub fn with(
                 kind: &str,
                 table: &serde_json::Map<String, serde_json::Value>,
@@ -301,7 +310,7 @@ macro_rules! registry {
                 }
             }
 
-            /// The name in the registry, or the language of a guest.
+            /// Returns the name in the registry, or the language of a guest.
             pub fn kind(&self) -> &'static str {
                 match self {
                     $(Spec::$Variant(_) => stringify!($module),)+
@@ -309,12 +318,12 @@ macro_rules! registry {
                 }
             }
 
-            /// Every model with its defaults: the matrix for tests and comparisons.
+            /// Returns every model with its defaults: the matrix for tests and comparisons.
             pub fn all() -> Vec<Spec> {
                 vec![$(Spec::$Variant(Default::default())),+]
             }
 
-            /// ABE, if its parameters ask for it.
+            /// Returns alternative backoff (RFC 8511), if the parameters ask for it.
             pub fn abe(&self) -> Option<$crate::Abe> {
                 match self {
                     $(Spec::$Variant(parameters) => $crate::Ranges::abe(parameters),)+
@@ -322,7 +331,7 @@ macro_rules! registry {
                 }
             }
 
-            /// The parameters as a table, `kind` first, every default spelled out.
+            /// Returns the parameters as a table, `kind` first, with every default spelled out.
             pub fn table(&self) -> serde_json::Map<String, serde_json::Value> {
                 match self {
                     $(Spec::$Variant(parameters) => $crate::registry::table_with_kind(stringify!($module), parameters),)+
@@ -376,12 +385,12 @@ macro_rules! registry {
             }
         }
 
-        /// The names in the registry with a line on each.
+        /// Returns the names in the registry, each with one line.
         pub fn list() -> &'static [(&'static str, &'static str)] {
             &[$((stringify!($module), $summary)),+]
         }
 
-        /// The model called `name` as the documentation shows it.
+        /// Returns the model called `name` as the documentation shows it.
         pub fn describe(name: &str) -> Option<$crate::Description> {
             match name {
                 $(stringify!($module) => Some($crate::Description {

@@ -118,7 +118,7 @@ impl Rounds {
         Rounds { path, streams, draw, now_s: 0.0, rounds: 0, overflows: 0, begun: (0.0, 0.0) }
     }
 
-    /// Whether rounds say anything about the congestion control ([`Controller::goes_by_rounds`]).
+    /// Returns whether rounds can predict this congestion control ([`Controller::goes_by_rounds`]).
     pub fn suits(&self) -> bool {
         self.controllers().all(Controller::goes_by_rounds)
     }
@@ -127,7 +127,7 @@ impl Rounds {
         self.streams.iter().map(|stream| &stream.controller)
     }
 
-    /// Round trips in which the queue overflowed.
+    /// Returns the number of round trips in which the queue overflowed.
     pub fn overflows(&self) -> u64 {
         self.overflows
     }

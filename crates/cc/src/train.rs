@@ -1,4 +1,4 @@
-//! What a congestion control that probes by trains of packets is told, and what it asks for.
+//! What a congestion control that probes by trains of packets learns, and what it asks for.
 //!
 //! Each data packet of such a flow says when it left and what had been sent before it ([`Departure`]); the receiver
 //! acknowledges each at once and returns that with the time at which it came ([`Arrival`]). Only differences of delays are

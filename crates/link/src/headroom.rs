@@ -146,6 +146,11 @@ pub fn own_need(feeder: Feeder, mtu: u32) -> u64 {
 /// Zhu et al. 2015, section 4: `buffer` bytes for `ports` ports of `priorities` priorities, each with `flight` bytes of headroom.
 pub mod dcqcn {
     /// Returns the largest PFC threshold, the same for all, that leaves the headroom free: `(B - p n t_flight) / (p n)`.
+    ///
+    /// ```
+    /// // Zhu et al. 2015, section 4: 12 MB, 32 ports, 8 priorities, t_flight = 22.4 KB: 24.47 KB.
+    /// assert_eq!(elephan_link::headroom::dcqcn::static_pfc(12_000_000, 32, 8, 22_400), 24_475);
+    /// ```
     pub fn static_pfc(buffer: u64, ports: u64, priorities: u64, flight: u64) -> u64 {
         let queues = ports * priorities;
         buffer.saturating_sub(queues * flight).checked_div(queues).unwrap_or(0)

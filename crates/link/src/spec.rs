@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ingress::HYSTERESIS_BYTES;
 
-/// How a link frames an IP packet. Rates are on the wire, queues and memories are charged without preamble and gap.
+/// How a link frames an IP packet. Rates count bytes on the wire; queues and memories are charged without preamble and gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Framing {
@@ -30,6 +30,15 @@ pub struct FrameCost {
 
 impl FrameCost {
     /// Returns the bytes of wire time of an IP packet of `ip_bytes`.
+    ///
+    /// ```
+    /// use elephan_link::Framing;
+    ///
+    /// // 1 500 B, 18 B of Ethernet header and checksum, 20 B of preamble and gap.
+    /// assert_eq!(Framing::Ethernet.cost().wire_bytes(1500), 1538);
+    /// assert_eq!(Framing::Ethernet.cost().charged_bytes(1500), 1518);
+    /// assert_eq!(Framing::Ethernet.cost().wire_bytes(40), 84);
+    /// ```
     #[inline]
     pub fn wire_bytes(self, ip_bytes: u32) -> u32 {
         (ip_bytes + u32::from(self.wire_added)).max(u32::from(self.wire_least))
@@ -145,7 +154,7 @@ pub enum FlowControl {
     Pfc(Pfc),
 }
 
-/// What is counted against the thresholds of PAUSE, and who is told.
+/// What is counted against the thresholds of PAUSE, and which neighbours are paused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PausePer {
@@ -174,7 +183,7 @@ pub struct Pause {
     pub quanta: u16,
 }
 
-/// What is counted against the thresholds of PFC, and who is told.
+/// What is counted against the thresholds of PFC, and which neighbours are paused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PfcPer {

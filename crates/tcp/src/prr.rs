@@ -18,7 +18,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which text is followed.
+/// The text that is followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
@@ -31,7 +31,22 @@ pub enum Variant {
     Rfc6937Crb,
 }
 
-/// One recovery. All in bytes.
+/// The proportional rate reduction of one recovery. All quantities are bytes.
+///
+/// ```
+/// use elephan_tcp::prr::{Prr, Variant};
+///
+/// // RFC 6937 section 4, first example, in segments: one of 20 is lost, ssthresh is 10.
+/// let mut prr = Prr::new(Variant::Rfc6937);
+/// prr.start(1, 10, 20);
+/// // The third duplicate ACK lets the retransmission out; then every second ACK lets a segment out.
+/// let sent: Vec<u64> = (0..5).map(|n| {
+///     let allowed = prr.on_ack(1, 19 - n, true);
+///     prr.on_sent(allowed);
+///     allowed
+/// }).collect();
+/// assert_eq!(sent, [1, 0, 1, 0, 1]);
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prr {
     variant: Variant,
@@ -43,16 +58,18 @@ pub struct Prr {
 }
 
 impl Prr {
+    /// Returns a reduction that has not started.
     pub fn new(variant: Variant) -> Prr {
         Prr { variant, ..Prr::default() }
     }
 
-    /// Recovery begins with `inflight` bytes in flight and is to end at `ssthresh`.
+    /// Starts a recovery with `inflight` bytes in flight that ends at `ssthresh`.
     pub fn start(&mut self, mss: u64, ssthresh: u64, inflight: u64) {
         *self = Prr { variant: self.variant, mss, ssthresh, recover_fs: inflight, delivered: 0, out: 0 };
     }
 
-    /// An ACK that delivered `delivered` bytes and left `pipe` in flight; returns how many bytes may be sent.
+    /// Returns how many bytes may be sent after an ACK that delivered `delivered` bytes and left `pipe` bytes in flight. `safe` says that the ACK
+    /// advanced and showed no further loss.
     pub fn on_ack(&mut self, delivered: u64, pipe: u64, safe: bool) -> u64 {
         if delivered == 0 {
             return 0;
@@ -75,13 +92,13 @@ impl Prr {
         if self.variant == Variant::Rfc9937 && self.out == 0 && allowed == 0 { self.mss } else { allowed }
     }
 
-    /// `bytes` were sent.
+    /// Is called when `bytes` were sent.
     #[inline]
     pub fn on_sent(&mut self, bytes: u64) {
         self.out += bytes;
     }
 
-    /// What was taken for sent was not.
+    /// Is called when `bytes` that were counted as sent did not leave.
     pub fn take_back(&mut self, bytes: u64) {
         self.out -= bytes.min(self.out);
     }

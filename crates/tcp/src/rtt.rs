@@ -29,7 +29,7 @@ const BETA: f64 = 0.25;
 const K: f64 = 4.0;
 /// FreeBSD net.inet.tcp.rexmit_slop.
 const FREEBSD_SLOP: Span = Span::from_ms(200);
-/// RFC 6298 section 5.7: RTO for data after a SYN that was retransmitted.
+/// The timeout for data after a SYN that was retransmitted (RFC 6298 section 5.7).
 pub const RTO_AFTER_SYN_LOSS: Span = Span::from_s(3);
 
 /// The nearest span to `ps`, which is not negative (by way of i64, which is one instruction).
@@ -38,7 +38,22 @@ fn nearest(ps: f64) -> Span {
     Span((ps + 0.5) as i64 as u64)
 }
 
-/// One connection's estimator.
+/// The estimator of one connection's round-trip time and retransmission timeout.
+///
+/// ```
+/// use elephan_tcp::rtt::Estimator;
+/// use elephan_units::{Span, Time};
+///
+/// let mut estimator = Estimator::of(&elephan_tcp::stack("rfc").unwrap());
+/// // RFC 6298 section 2: without a sample 1 s; after R = 500 ms, SRTT = R, RTTVAR = R / 2, RTO = SRTT + 4 RTTVAR.
+/// assert_eq!(estimator.rto(), Span::from_s(1));
+/// estimator.sample(Time::ZERO + Span::from_ms(500), Span::from_ms(500));
+/// assert_eq!(estimator.srtt(), Some(Span::from_ms(500)));
+/// assert_eq!(estimator.rto(), Span::from_ms(1500));
+/// // Section 5.5: an expiry doubles it.
+/// estimator.backoff();
+/// assert_eq!(estimator.rto(), Span::from_s(3));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Estimator {
     /// Picoseconds; meaningless before the first sample.
@@ -64,6 +79,7 @@ pub struct Estimator {
 }
 
 impl Estimator {
+    /// Returns an estimator without samples. Its first timeout is `initial`; later ones lie between `min` and `max`.
     pub fn new(rule: RtoRule, initial: Span, min: Span, max: Span, granularity: Span) -> Estimator {
         let rto = initial.min(max);
         Estimator {
@@ -84,12 +100,12 @@ impl Estimator {
         }
     }
 
-    /// The estimator that a stack's options describe.
+    /// Returns the estimator that the options of a stack describe.
     pub fn of(o: &Options) -> Estimator {
         Estimator::new(o.rto_rule, o.rto_initial, o.rto_min, o.rto_max, o.clock_granularity)
     }
 
-    /// The timeout without back-off, and how long the timeouts since the first that expired have lasted.
+    /// Returns the timeout without back-off, and how long the timeouts since the first that expired have lasted.
     pub fn waited(&self) -> (Span, Span) {
         let first = if self.sampled { self.compute() } else { Span(self.rto.0 >> self.backoffs.min(63)) };
         let nth = |n: u32| Span(first.0.saturating_mul(1 << n.min(40))).min(self.max);
@@ -161,19 +177,19 @@ impl Estimator {
         }
     }
 
-    /// The timer expired: twice the timeout.
+    /// Doubles the timeout. Call it when the timer has expired.
     pub fn backoff(&mut self) {
         self.backoffs += 1;
         self.rto = self.rto.saturating_mul(2).min(self.max);
     }
 
-    /// Expiries since the last sample.
+    /// Returns how often the timer has expired since the last sample.
     pub fn backoffs(&self) -> u32 {
         self.backoffs
     }
 
-    /// The SYN was retransmitted. If it gave no sample either, data begins with the `initial` timeout and 3 s at least
-    /// (RFC 6298 section 5.7).
+    /// Is called when the SYN was retransmitted. If the handshake gave no sample, data begins with the `initial` timeout and 3 s at least (RFC
+    /// 6298 section 5.7).
     pub fn after_syn_loss(&mut self, initial: Span) {
         self.backoffs = 0;
         if !self.sampled {
@@ -181,19 +197,19 @@ impl Estimator {
         }
     }
 
-    /// The timeout in force, back-off included.
+    /// Returns the timeout in force, with its back-off.
     #[inline]
     pub fn rto(&self) -> Span {
         self.rto
     }
 
-    /// Smoothed round-trip time, none before the first sample.
+    /// Returns the smoothed round-trip time, `None` before the first sample.
     #[inline]
     pub fn srtt(&self) -> Option<Span> {
         self.sampled.then_some(nearest(self.srtt))
     }
 
-    /// RTTVAR; under the Linux rule a quarter of the kernel's `rttvar_us`, floor included.
+    /// Returns RTTVAR, `None` before the first sample. Under the Linux rule it is a quarter of the kernel's `rttvar_us`, floor included.
     pub fn rttvar(&self) -> Option<Span> {
         self.sampled.then_some(nearest(self.rttvar))
     }

@@ -231,7 +231,7 @@ impl Sender {
         self.refresh();
     }
 
-    /// The controller is told of `len` bytes of new data. A controller of its own kind may change its rate when silence ends.
+    /// Reports `len` bytes of new data to the controller, which may change its rate when silence ends.
     #[inline]
     pub fn note_sent(&mut self, now: Time, len: u32, pipe: u64) {
         self.cc.on_sent(now, u64::from(len), pipe);
@@ -240,7 +240,7 @@ impl Sender {
         }
     }
 
-    /// Takes over what the controller wants after it was told something.
+    /// Takes over what the controller wants after an event.
     #[inline]
     pub fn refresh(&mut self) {
         self.cwnd = self.cc.window() as i64 as u64;
@@ -294,7 +294,7 @@ impl Sender {
         self.max_rto = self.max_rto.max(rto);
     }
 
-    /// What the controller is told of an ACK.
+    /// Returns what the controller gets to know of an ACK.
     #[inline]
     fn told(&self, e: &AckEvent, acked: u64, slow_start: bool) -> Ack {
         let limited = self.cwnd_limited || slow_start && self.cwnd < 2 * self.max_out;

@@ -4,7 +4,7 @@
 //! days without a loss. After every step: the window is from one segment to the largest, `ssthresh` two segments at
 //! least, every internal finite, a pacing rate positive; an ACK adds at most what it acknowledges, and nothing while the
 //! application is the limit; a congestion event raises nothing; what is undone at once leaves no trace; a second congestion control that
-//! is told the same does the same. A story that breaks a rule is shortened before it is told.
+//! gets the same calls does the same. A story that breaks a rule is shortened before it is reported.
 
 mod story;
 
@@ -81,7 +81,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A congestion control under test and its twin, which is told the same.
+/// A congestion control under test and its twin, which gets the same calls.
 struct Pair<'a> {
     one: Controller,
     twin: Controller,

@@ -257,12 +257,23 @@ pub enum NewrenoTimer {
 /// The stack of a scenario, comparison or path that names none: what most hosts run.
 pub const DEFAULT_STACK: &str = "linux";
 
-/// The stack called `name`.
+/// Returns the options of the stack called `name`, or `None` if there is no such stack.
+///
+/// ```
+/// use elephan_tcp::{Overrides, stack};
+///
+/// let mut linux = stack("linux").unwrap();
+/// assert_eq!((linux.initial_window, linux.congestion_control.name()), (10, "cubic"));
+/// linux.apply(&Overrides { initial_window: Some(3), ..Overrides::default() }).unwrap();
+/// assert_eq!(linux.initial_window_bytes(), 3 * 1448);
+/// assert!(stack("plan9").is_none());
+/// ```
 pub fn stack(name: &str) -> Option<Options> {
     crate::stacks::by_name(name)
 }
 
-/// A congestion control written as a name or a table without `preset`, in a stack that has a preset of it as its own form: that one.
+/// Returns the stack's own form of a congestion control that is written as a name, or as a table without `preset`. It is `None` if the stack
+/// has no preset for it.
 pub fn congestion_control_in(stack: &str, written: &Value) -> Option<Spec> {
     let mut table = match written {
         Value::String(kind) => Map::from_iter([("kind".to_owned(), Value::from(kind.as_str()))]),
@@ -274,12 +285,12 @@ pub fn congestion_control_in(stack: &str, written: &Value) -> Option<Spec> {
     serde_json::from_value(Value::Object(table)).ok()
 }
 
-/// Names of the stacks with a line on each.
+/// Returns the names of the stacks, each with one line.
 pub fn stacks() -> &'static [(&'static str, &'static str)] {
     TABLE
 }
 
-/// The values of all stacks as a Markdown table.
+/// Returns the values of all stacks as a Markdown table.
 pub fn table() -> String {
     let names: Vec<&str> = TABLE.iter().map(|(name, _)| *name).collect();
     let mut out = format!("| option | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
@@ -290,8 +301,7 @@ pub fn table() -> String {
     out
 }
 
-/// What every option means and where its values come from, as a Markdown list; stacks that share a value and its
-/// source share a line.
+/// Returns what every option means and where its values come from, as a Markdown list. Stacks that share a value and its source share a line.
 pub fn sources() -> String {
     let mut out = String::new();
     for row in rows() {
@@ -308,30 +318,30 @@ pub fn sources() -> String {
 pub(crate) const TIMESTAMPS_BYTES: u64 = 12;
 /// Smallest MSS: below it a segment could not carry one byte beside 40 bytes of options (Linux: 88).
 pub(crate) const MSS_MIN: u64 = 88;
-/// Largest window that RFC 7323 section 2.3 can express: 65535 << 14.
+/// The largest window that RFC 7323 section 2.3 can express: 65535 << 14.
 pub const WINDOW_MAX: u64 = 65_535 << 14;
 
 /// Largest send buffer: a thousand times the largest window.
 const SEND_BUFFER_MAX: u64 = 1 << 40;
 
 impl Options {
-    /// Payload of a full segment: MSS less the options that every segment carries (RFC 6691).
+    /// Returns the payload of a full segment: MSS less the options that every segment carries (RFC 6691).
     pub fn segment_bytes(&self) -> u64 {
         self.mss.0 - if self.timestamps { TIMESTAMPS_BYTES } else { 0 }
     }
 
-    /// The initial window in bytes.
+    /// Returns the initial window in bytes.
     pub fn initial_window_bytes(&self) -> u64 {
         u64::from(self.initial_window) * self.segment_bytes()
     }
 
-    /// A controller for a connection with these options. The endpoint sets segment size, initial window and initial
-    /// ssthresh once the handshake has settled them.
+    /// Returns a controller for a connection with these options. The endpoint sets segment size, initial window and initial ssthresh once the
+    /// handshake has settled them.
     pub fn controller(&self) -> Controller {
         self.controller_of(&self.congestion_control)
     }
 
-    /// The same with another controller.
+    /// Returns a controller as [`Options::controller`] does, but with another congestion control.
     pub fn controller_of(&self, congestion_control: &elephan_cc::Spec) -> Controller {
         let limit = (self.abc_limit > 0).then_some(f64::from(self.abc_limit));
         let (mss, window) = (self.segment_bytes(), self.initial_window_bytes());
