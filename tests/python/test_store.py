@@ -122,18 +122,20 @@ def test_what_identifies_a_trial() -> None:
     assert len({other.key for other in (one, *others) if other is not None}) == 4
 
 
-def test_a_guest_counts_with_its_source(tmp_path: Path) -> None:
-    def key(body: str) -> str:
-        (tmp_path / "mine.py").write_text(
-            f"import elephan\nclass Mine(elephan.CongestionControl):\n    def on_ack(self, c, ack): {body}\n"
-        )
-        (tmp_path / "a.toml").write_text(open_source("sawtooth").text)
+def test_a_guest_counts_with_its_source_and_what_it_imports(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(open_source("sawtooth").text)
+
+    def key(body: str, share: float) -> str:
+        (tmp_path / "share.py").write_text(f"SHARE = {share}\n")
+        lines = ["import elephan, share", "class Mine(elephan.CongestionControl):", f"    def on_ack(self, ack): {body}"]
+        (tmp_path / "mine.py").write_text("\n".join(lines))
         set_in = {**SHORT, "traffic.reno.congestion_control": {"python": f"{tmp_path}/mine.py:Mine"}}
         found = Identities("usual").of(open_source(tmp_path / "a.toml").with_trust(None, set_in), set_in, 1)
         assert found is not None
         return found.key
 
-    assert key("c.cwnd += 1") == key("c.cwnd += 1") != key("c.cwnd += 2")
+    assert key("self.cwnd += 1", 1) == key("self.cwnd += 1", 1)
+    assert len({key("self.cwnd += 1", 1), key("self.cwnd += 2", 1), key("self.cwnd += 1", 2)}) == 3
 
 
 def test_the_same_sweep_runs_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from elephan.base.errors import InputError
 from elephan.base.progress import Bar, bar
 from elephan.experiment.job import Job, Measure, Outcome, Outcomes
 from elephan.experiment.place.threads import Threads, check_workers
@@ -16,6 +18,8 @@ from elephan.experiment.store.identity import Identities, Identity
 from elephan.experiment.store.row import Kept
 from elephan.experiment.store.store import Store
 from elephan.scenario import core
+
+PLACES = ("threads", "dask", "tcp://HOST:8786", "slurm")
 
 
 class Place(Protocol):
@@ -36,6 +40,7 @@ class How:
     """How the runs of an experiment are done. `store`: the folder of kept trials, if any; `name`: of the experiment in it."""
 
     workers: int | None = None
+    on: str = "threads"
     store: Path | None = None
     again: bool = False  # run what is kept once more
     name: str = ""
@@ -49,8 +54,15 @@ class How:
         return "/".join(filter(None, (self.name, job.variant.experiment)))
 
     def place(self) -> Place:
+        """Where the runs run, as `on` says."""
         check_workers(self.workers)
-        return Threads(self.workers)
+        if self.on == "threads":
+            return Threads(self.workers)
+        if self.on == "dask" or re.match(r"(tcp|tls|ws|wss)://", self.on):
+            from elephan.experiment.place.dask import Dask
+
+            return Dask("" if self.on == "dask" else self.on, self.workers)
+        raise InputError(f'on: "{self.on}" is no place; there are {", ".join(PLACES)}')
 
 
 def store_of(store: str | os.PathLike[str] | bool | None, out: str | os.PathLike[str] | None) -> Path | None:

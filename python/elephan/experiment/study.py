@@ -270,12 +270,13 @@ def run_study(
     progress: bool = False,
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
+    on: str = "threads",
 ) -> tuple[Results, list[claims.Verdict]]:
     """Runs a study, judges its claims, and writes `claims.json`, `runs.parquet`, `report.html`, figures, kept runs."""
     study, begin = open_study(name, quick), time.monotonic()
     check_workers(workers)
     folder.check_target(out, "study")
-    how = How(workers, store_of(store, out), again, study.name, study.name, progress, partial=True)
+    how = How(workers, on, store_of(store, out), again, study.name, study.name, progress, partial=True)
     with folder.result_folder(out, "study") as partial:
         jobs = _jobs(study, partial)
         outcomes = run_jobs(jobs, Statistics(study.statistics, strict=False), how).checked()

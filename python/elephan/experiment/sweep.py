@@ -245,6 +245,7 @@ def sweep(
     python_from: Any = None,
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
+    on: str = "threads",
 ) -> Sweep:
     """Runs every variant of a scenario's `[sweep]`, with `set` over it, each with the same seeds.
 
@@ -281,7 +282,7 @@ def sweep(
     _check_possible(asked, jobs)
 
     measure = Statistics(tuple(asked), tuple(source.notes.statistics))
-    how = How(workers, store_of(store, out), again, source.stem, source.stem, progress, partial=True)
+    how = How(workers, on, store_of(store, out), again, source.stem, source.stem, progress, partial=True)
     outcomes = run_jobs(jobs, measure, how).checked()
     result = Sweep(source.stem, variants, outcomes.trials, facts_of(source, outcomes) | {"answering": answering, "asked": asked})
     if not result.statistics:  # a folder with an older result stays as it was

@@ -176,6 +176,18 @@ def _unchanged(path: Path, seen: set[Path]) -> bool:
     return all(_unchanged(one, seen) for one in known.needs)
 
 
+def files_of(path: Path) -> list[Path]:
+    """A file that was loaded and those beside it that it imports, by real path."""
+    found: list[Path] = []
+    waiting = [Path(os.path.realpath(path))]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.append(one)
+            waiting += _loaded[one].needs if one in _loaded else ()
+    return sorted(found)
+
+
 def _current(path: Path, root: Path, agreed: Trust, shown: str = "") -> _Loaded:
     if not _unchanged(path, set()):
         return _executed(path, root, agreed, shown or path.name)

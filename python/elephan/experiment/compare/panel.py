@@ -341,6 +341,7 @@ def compare(
     python_from: Any = None,
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
+    on: str = "threads",
 ) -> Any:
     """Compares congestion controls: each alone, with each other, with another round trip, joining, after a change.
 
@@ -364,7 +365,7 @@ def compare(
     agreed = trust(python_from, changes, [controller.value for controller in read])
     if out is not None:
         folder.check_target(out, "compare" if scenario is None else "sweep")
-    how = How(workers, store_of(store, out), again, "compare", "compare", progress, partial=True)
+    how = How(workers, on, store_of(store, out), again, "compare", "compare", progress, partial=True)
     if scenario is not None:
         from elephan.experiment.compare.on_scenario import compare_on
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from elephan.scenario import core
-from elephan.scenario.guestsource import provenance
+from elephan.scenario.guest import files_of
+from elephan.scenario.guestsource import file_of, folder_of, provenance
 from elephan.scenario.source import Source
 
 _WORDS = re.compile(r"^(seed|title|question) = .*\n", re.MULTILINE)
@@ -82,7 +83,17 @@ class Identities:
         toml = core.resolved_toml(source, overrides, 1)
         head, bracket, rest = toml.partition("\n[")
         words = _ANSWER.sub("", _WORDS.sub("", head + "\n") + bracket + rest)
-        guests = provenance(core.toml_values(toml), source.name, source.agreed) if "python" in toml else []
-        if any(row["source_sha256"] is None for row in guests):
-            return None
-        return Identity(digest(words), 1, digest(json.dumps(guests)) if guests else "", engine(), self._measure)
+        guests = _guests(source, core.toml_values(toml)) if "python" in toml else ""
+        return None if guests is None else Identity(digest(words), 1, guests, engine(), self._measure)
+
+
+def _guests(source: Source, values: Mapping[str, Any]) -> str | None:
+    """Returns a digest of the sources of all guests, with the files beside them that they import; None if one has no source."""
+    rows = provenance(values, source.name, source.agreed)
+    if any(row["source_sha256"] is None for row in rows):
+        return None
+    parts = [json.dumps(rows)] if rows else []
+    for row in rows:
+        if file := file_of(row["python"], folder_of(source.name), source.agreed):
+            parts += [hashlib.sha256(one.read_bytes()).hexdigest() for one in files_of(file)]
+    return digest(*parts) if parts else ""

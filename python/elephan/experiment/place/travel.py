@@ -1,0 +1,100 @@
+"""Congestion controls in Python on their way to another machine: the files travel with the job, or the job is refused."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from elephan.base.errors import InputError
+from elephan.experiment.job import Job
+from elephan.experiment.store.identity import digest
+from elephan.scenario import core, guest
+from elephan.scenario.guestsource import file_of, folder_of, named_in
+from elephan.scenario.reference import HANDED_OVER, NAMED
+from elephan.scenario.trust import Trust
+
+
+@dataclass(frozen=True)
+class Luggage:
+    """Files by the path below their common folder, and for each place that a reference names the path of its file."""
+
+    files: Mapping[str, bytes]
+    places: Mapping[str, str]
+
+    def unpack(self) -> Path:
+        """Writes the files to a folder that is named by their content; returns it."""
+        name = digest(*(part for path, data in sorted(self.files.items()) for part in (path, data)))
+        root = Path(tempfile.gettempdir()) / f"elephan-{os.getuid() if hasattr(os, 'getuid') else 0}-{name}"
+        for path, data in self.files.items():
+            file = root / path
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not file.exists() or file.read_bytes() != data:
+                aside = file.with_name(f".{os.getpid()}-{file.name}")
+                aside.write_bytes(data)
+                aside.replace(file)
+        return root
+
+
+def pack(job: Job) -> Luggage | None:
+    """Returns the files that a job needs on another machine, None if it needs none.
+
+    Raises InputError for a congestion control that has no file: a class that was typed in.
+    """
+    toml = core.resolved_toml(job.source, job.overrides, job.seed)
+    if "python" not in toml:
+        return None
+    folder, agreed = folder_of(job.source.name), job.source.agreed
+    found: dict[str, list[Path]] = {}
+    for one in named_in(core.toml_values(toml)):
+        place = one["python"].rpartition(":")[0]
+        file = file_of(one["python"], folder, agreed)
+        if file is None and (one["python"] in HANDED_OVER or one["python"] in NAMED):
+            file = _of_session(place, one["python"])
+        if file is not None:
+            real = Path(os.path.realpath(file))
+            found[place] = [real, *guest.files_of(real)]
+    if not found:
+        return None
+    every = {path for files in found.values() for path in files}
+    root = Path(os.path.commonpath([path.parent for path in every]))
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(every)}
+    return Luggage(files, {place: own.relative_to(root).as_posix() for place, (own, *_) in found.items()})
+
+
+def _of_session(place: str, reference: str) -> Path:
+    """The file of a class that the caller handed over."""
+    file = getattr(sys.modules.get(place), "__file__", None)
+    if reference in HANDED_OVER or file is None or not file.endswith(".py"):
+        raise InputError(f"{reference} is of this session alone, so that workers cannot load it; write it to a file")
+    return Path(file)
+
+
+def arrived(job: Job, luggage: Luggage | None) -> Job:
+    """The job as it runs where the luggage has arrived: its references name the files there."""
+    if luggage is None:
+        return job
+    root = luggage.unpack()
+    places = {place: str(root / path) for place, path in luggage.places.items()}
+    text = job.source.text
+    for place, path in places.items():
+        text = text.replace(f'"{place}:', f'"{path}:')
+    agreed = Trust(job.source.agreed.modules, (str(root),), job.source.agreed.words)
+    overrides = {key: _moved(value, places) for key, value in job.overrides.items()}
+    return replace(job, source=replace(job.source, text=text, agreed=agreed), overrides=overrides)
+
+
+def _moved(value: Any, places: Mapping[str, str]) -> Any:
+    """A value of an override with its references moved."""
+    if isinstance(value, Mapping):
+        return {key: _moved(inner, places) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_moved(inner, places) for inner in value]
+    if isinstance(value, str) and value.rpartition(":")[0] in places:
+        place, _, name = value.rpartition(":")
+        return f"{places[place]}:{name}"
+    return value
