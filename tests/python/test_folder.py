@@ -60,14 +60,14 @@ def test_a_manifest_of_something_else_is_not_ours(tmp_path: Path) -> None:
 
 
 def test_a_report_that_cannot_be_drawn_costs_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from elephan.report.page import run_page
+    from elephan.report.page import page
 
     def broken(*_: object, **__: object) -> Path:
         raise TypeError("no such colour")
 
     out = tmp_path / "r"
     with monkeypatch.context() as patch:
-        patch.setattr(run_page, "page", broken)
+        patch.setattr(page, "write_page", broken)
         with pytest.raises(ElephanError, match=r"tables are written.*TypeError: no such colour.*elephan report"):
             el.run("sawtooth", set={"duration": "1 s", "warmup": "0 s"}, out=out)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["r"]

@@ -98,7 +98,7 @@ def test_every_claim_that_does_not_hold_says_why(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FOUND)
 def test_a_study_finds_what_its_readme_says(name: str, tmp_path: Path) -> None:
-    _, verdicts = run_study(name, out=tmp_path / "r")
+    verdicts = run_study(name, out=tmp_path / "r").verdicts
     found = {verdict.claim.id: verdict.verdict for verdict in verdicts}
     expected, claims = FOUND[name]
     assert {claim: verdict for claim, verdict in found.items() if verdict != "holds"} == expected

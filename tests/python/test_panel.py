@@ -15,7 +15,7 @@ import pytest
 from elephan import cli
 from elephan.base.errors import InputError
 from elephan.base.stats import Interval
-from elephan.cli import show
+from elephan.cli.show import show
 from elephan.experiment.compare import signals
 from elephan.experiment.compare.experiments import PAIR, experiments
 from elephan.experiment.compare.network import read_buffer, read_network
@@ -321,7 +321,7 @@ def test_a_network_that_carries_nothing_has_a_report(tmp_path: Path, capfd: pyte
         done = el.compare("reno", rate="5 Mbps", set=far, quick=True, repetitions=1, out=tmp_path / "c")
     assert {row.values.get("goodput_bps", 0.0) for row in done.trials} == {0.0}
     assert (tmp_path / "c" / "report.html").exists()
-    show.compare(done, tmp_path / "c")
+    show(done, tmp_path / "c", json=False)
     assert "Of one run each, so without intervals. The quick run" in capfd.readouterr().out
 
 

@@ -15,7 +15,6 @@ import pytest
 from elephan import cli
 from elephan.base import stats
 from elephan.base.errors import InputError
-from elephan.cli.pathrows import print_rows
 from elephan.experiment.path.forms import Bounds, bounds, reno_share, response_bps
 from elephan.experiment.path.onemore import at_full_windows, window_cost, with_one_loss
 from elephan.experiment.path.question import Question, default_stack, read_question
@@ -25,6 +24,7 @@ from elephan.experiment.path.settings import Tuning, as_file, as_text, fq_rate, 
 from elephan.experiment.path.simulate import Ask, Case, episodes, simulate_all, tcp_options
 from elephan.experiment.path.verdict import Evidence, what_limits
 from elephan.experiment.pool import How, run_jobs
+from elephan.open.kind.path import print_rows
 from elephan.report.figure.path_figures import responses
 from elephan.report.page.path_page import answer_lines, how, results_table
 from elephan.scenario import core

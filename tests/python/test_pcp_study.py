@@ -80,7 +80,8 @@ def test_readings_of_fair_queueing() -> None:
 
 @pytest.mark.slow
 def test_the_quick_cut(tmp_path: Path) -> None:
-    results, verdicts = run_study("pcp-2006", quick=True, out=tmp_path / "r")
+    results = run_study("pcp-2006", quick=True, out=tmp_path / "r")
+    verdicts = results.verdicts
     assert not results.facts["failures"]
     assert {verdict.claim.id: verdict.verdict for verdict in verdicts}["C002-7"] == "holds"
     for figure in ("figure-4", "tail", "fair-routers", "assumed", "today"):

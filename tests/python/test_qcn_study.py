@@ -121,7 +121,8 @@ def test_the_quick_cut_says_nothing_of_what_it_does_not_run(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_the_quick_cut(tmp_path: Path) -> None:
-    results, verdicts = run_study("intel-2007", quick=True, out=tmp_path / "r")
+    results = run_study("intel-2007", quick=True, out=tmp_path / "r")
+    verdicts = results.verdicts
     assert not results.facts["failures"]
     assert {verdict.claim.id: verdict.verdict for verdict in verdicts}["C003-8"] == "holds"
     for figure in (

@@ -19,7 +19,7 @@ from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import Trial, Variant
 from elephan.open import compare, redraw
 from elephan.report.figure.sweep_figures import draw_all
-from elephan.report.page.sweep_page import _answer, _bases
+from elephan.report.page.sweep_page import _bases, answer
 from elephan.report.words import wording
 from elephan.result import folder
 from matplotlib.axes import Axes
@@ -109,7 +109,7 @@ def test_the_answer_of_a_sweep_says_whose_parameter_it_is() -> None:
     sweep = _made_up({"traffic.n.congestion_control": "reno"}, {"traffic.n.congestion_control": "htcp"})
     rows = [Trial(f"v{i}", seed, {"goodput_bps[n].sum": 1e6 * (1 + i)}) for i in (0, 1) for seed in (1, 2)]
     sweep = Sweep("made up", sweep.variants, rows, {})
-    assert _answer(sweep, ["goodput_bps[n].sum"]) == [
+    assert answer(sweep) == [
         "Total goodput of n: from 1 Mb/s with reno to 2 Mb/s with htcp (congestion control of n).",
         "Total goodput of n, htcp less reno with the same seeds: 1 Mb/s.",
     ]
@@ -287,7 +287,8 @@ def test_a_sweep_without_any_value_says_so_and_leaves_the_one_before(fake_core: 
     with pytest.raises(InputError):
         el.sweep("x = 1\n", repetitions=2, statistics=[asked], out=tmp_path / "new")
     assert not (tmp_path / "new").exists()
-    Sweep("made up", [Variant("a", {})], [], el.load(where).facts).save(where)
+    with pytest.raises(ElephanError, match="there is nothing to report"):
+        Sweep("made up", [Variant("a", {})], [], el.load(where).facts).save(where)
     with pytest.raises(InputError, match="there is nothing to report"):
         redraw(where)
 
@@ -321,14 +322,15 @@ def test_nothing_is_left_of_a_run_that_fails(fake_core: None, tmp_path: Path) ->
 def test_a_study_end_to_end(fake_core: None, tmp_path: Path) -> None:
     from elephan.experiment.study import load_study, run_study
 
-    results, verdicts = run_study("intel-2004", quick=True, out=tmp_path / "study", workers=2)
+    results = run_study("intel-2004", quick=True, out=tmp_path / "study", workers=2)
+    verdicts = results.verdicts
     entries = json.loads((tmp_path / "study" / "claims.json").read_text())
     assert [e["id"] for e in entries] == [v.claim.id for v in verdicts]
     assert {f"C000-{i}" for i in range(1, 7)} <= {e["id"] for e in entries}
     assert all(e["verdict"] in ("holds", "fails", "inconclusive", "not run") for e in entries)
     assert len(results.runs("main", "NoFC")) == 5
     assert (tmp_path / "study" / "figures" / "throughput.svg").exists()
-    _, again = load_study(tmp_path / "study")
+    again = load_study(tmp_path / "study").verdicts
     assert [v.verdict for v in again] == [v.verdict for v in verdicts]
 
 

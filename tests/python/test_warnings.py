@@ -9,7 +9,7 @@ from typing import Any
 import elephan as el
 import pytest
 from elephan import cli
-from elephan.cli import show
+from elephan.report.screen import Screen
 from elephan.report.words.answer import answer
 from elephan.report.words.warnings import draws, warnings
 
@@ -244,9 +244,9 @@ def test_a_sweep_and_a_comparison_have_their_warnings_in_json(tmp_path: Path, ca
 
 def test_sentences_end_at_the_width_of_a_terminal(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """In a file a sentence is a line, for grep; in a terminal a word is never broken."""
-    console = show._Console(width=40)
+    screen = Screen(width=40)
     for terminal, lines in ((True, ["warning: This sentence is longer than", "forty characters are."]), (False, None)):
-        monkeypatch.setattr(show._Console, "is_terminal", terminal)
-        show._warnings(console, ["This sentence is longer than forty characters are."])
+        monkeypatch.setattr(Screen, "is_terminal", terminal)
+        screen.warn(["This sentence is longer than forty characters are."])
         found = [line.rstrip() for line in capfd.readouterr().out.splitlines()]
         assert found == (lines or ["warning: This sentence is longer than forty characters are."])

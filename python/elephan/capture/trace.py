@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from elephan.base.drawn import Drawn, write_report
 from elephan.base.errors import InputError, shown
 from elephan.base.paths import as_path
 from elephan.base.progress import bar
@@ -74,7 +73,7 @@ class Total:
         return vars(self) | {"goodput_bps": self.goodput_bps}
 
 
-class Trace(Drawn):
+class Trace(folder.Result):
     """What a capture or a log says. Tables are pyarrow Tables, as the data dictionary has them.
 
     >>> run = el.run("sawtooth", set={"duration": "30 s"}, out="traced", pcap=True)
@@ -256,6 +255,14 @@ class Trace(Drawn):
         own = [row["median_rtt_ns"] or row["min_rtt_ns"], row["handshake_rtt_ns"]]
         return next((one for one in (own if row["vantage"] in ENDS else own[::-1]) if one), None)
 
+    @cached_property
+    def found_phases(self) -> phases.Phases | None:
+        """The phases of the connection that delivered most; None if it has none."""
+        try:
+            return self.phases()
+        except InputError:
+            return None
+
     def phases(self, number: int | None = None) -> phases.Phases:
         """Returns the phases of a connection (`focus`). Raises InputError where it is too short to have any."""
         if not self.ranked:
@@ -277,6 +284,26 @@ class Trace(Drawn):
             return phases.find(time / 1e9, delivered, rtt / 1e9, cuts, self._plateau(row), remaining_bytes=remaining)
         except ValueError as error:
             raise InputError(f"connection {row['connection']}: {error}") from None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns plain values, for JSON."""
+        found, total = self.found_phases, self.total
+        return {
+            "summary": self.summary,
+            "connections": self.ranked,
+            "total": total.as_dict() if total else None,
+            "phases": found.as_dict() if found else None,
+        }
+
+    def write(self, partial: Path) -> None:
+        """Writes the tables that are not there yet, the summary and the manifest."""
+        from pyarrow import parquet
+
+        for name, file in ((name, partial / f"{name}.parquet") for name in TRACE):
+            if not file.exists():
+                parquet.write_table(self._table(name), file)
+        folder.write_json(partial / "summary.json", self.summary)
+        folder.write_json(partial / "manifest.json", self.manifest)
 
     def __repr__(self) -> str:
         return shown(f"<elephan.Trace {self.name}: {self.summary['packets']} packets, {self.connections.num_rows} connections>")
@@ -349,7 +376,7 @@ def analyze(
         trace = _trace(files, partial, options, given, beside, progress)
         if beside is not None and compare is not None:
             trace.manifest["compared_with"] = str(Path(compare).resolve())
-        _write(trace, partial)
+        trace.fill(partial)
     return load_trace(out)
 
 
@@ -370,20 +397,6 @@ def _trace(
         trace.row(trace.focus)
     summary["notes"] += [note for note in (note, beyond_path(trace), *one_way_notes(trace)) if note]
     return trace
-
-
-def _write(trace: Trace, partial: Path) -> None:
-    """Everything of a result folder that is not there yet."""
-    from pyarrow import parquet
-
-    for name in TRACE:
-        file = partial / f"{name}.parquet"
-        if not file.exists():
-            parquet.write_table(trace._table(name), file)
-    folder.write_json(partial / "summary.json", trace.summary)
-    folder.write_json(partial / "manifest.json", trace.manifest)
-    with folder.drawing():
-        write_report(trace.kind, trace, partial / "report.html", partial / "figures")
 
 
 def load_trace(path: str | os.PathLike[str]) -> Trace:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from elephan.base.errors import ElephanError, InputError
 from elephan.experiment.store.row import Measured
 from elephan.experiment.trials import Trial, Variant, as_text
-from elephan.result.run import Run, Tables, experiment, finish, guests, write_folder
+from elephan.result.run import Run, Tables, experiment, finish, guests
 from elephan.scenario import core
 from elephan.scenario.source import Source
 from elephan.statistic import measures
@@ -135,7 +135,7 @@ def _measured(job: Job, measure: Measure, progress: core.Progress | None, stop: 
     tables = Tables(path=job.folder) if job.folder is not None else Tables(result.tables)
     run = finish(job.source, job.overrides, result, tables)
     if job.folder is not None:
-        write_folder(run, job.folder)
+        run.write(job.folder)
     found = guests(job.source, run.resolved).get("guests", ())
     return Outcome(job, measure(job, run), guests=found, flows=run.flows.num_rows)
 

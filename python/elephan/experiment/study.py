@@ -7,6 +7,7 @@ whose points follow from a formula is the name of a function of the folder inste
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import math
 import os
@@ -22,9 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from elephan.base import stats
-from elephan.base.drawn import write_report
 from elephan.base.errors import InputError, nearest
-from elephan.base.progress import status
 from elephan.base.quantity import seconds, unit_parts
 from elephan.experiment import claims
 from elephan.experiment.job import Job, Statistics
@@ -198,12 +197,23 @@ def open_study(name: str, quick: bool = False) -> Study:
     return Study(known[name], tomllib.loads(read_text(known[name] / "study.toml")), quick)
 
 
-class Results:
-    """What a study found: statistics of every run, and the kept runs themselves."""
+class Results(folder.Result):
+    """What a study found: statistics of every run, the kept runs themselves, the verdicts on the claims."""
+
+    kind = "study"
 
     def __init__(self, study: Study, trials: Trials, facts: dict[str, Any], place: Path) -> None:
         self.study, self.trials, self.facts = study, trials, facts
         self.place = place  # the folder of the results, with the kept runs
+
+    @property
+    def failures(self) -> list[str]:
+        return list(self.facts["failures"])
+
+    @cached_property
+    def verdicts(self) -> list[claims.Verdict]:
+        """The verdict on each claim."""
+        return claims.judge(self.study.claims, self, self.study.planned)
 
     def by_seed(self, experiment: str, variant: str, statistic: str) -> dict[int, float]:
         """A statistic of every repetition of a variant, by seed (NaN where a run has none); empty if all failed."""
@@ -242,6 +252,34 @@ class Results:
         """A pyarrow Table with a row per run: experiment, variant, the points of its axes, seed, statistics."""
         return self.trials.table(self.study.statistics)
 
+    def manifest(self) -> dict[str, Any]:
+        """How the study came about."""
+        return {
+            **folder.manifest_head("study", self.study.name),
+            "quick": self.study.quick,
+            "scenario_sha256": hashlib.sha256(self.facts["scenario"].encode()).hexdigest(),
+            **{key: self.facts[key] for key in ("wall_s", "runs", "failures")},
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns plain values, for JSON."""
+        verdicts = [verdict.as_dict() for verdict in self.verdicts]
+        return {"study": self.study.name, "claims": verdicts, "failures": self.failures}
+
+    def write(self, partial: Path) -> None:
+        """Writes `claims.json`, `runs.parquet`, the scenarios and the manifest; the kept runs are there."""
+        from pyarrow import parquet
+
+        folder.write_json(partial / "claims.json", self.as_dict()["claims"])
+        parquet.write_table(self.table(), partial / "runs.parquet")
+        (partial / "scenario.toml").write_text(self.facts["scenario"], encoding="utf-8")
+        folder.write_json(partial / "provenance.json", self.facts["provenance"])
+        for name, scenario in self.study.resolved().items():
+            (partial / "scenarios").mkdir(exist_ok=True)
+            where = f"{Path(name).parent.name}-{Path(name).name}".lstrip("-")
+            (partial / "scenarios" / where).write_text(scenario["toml"], encoding="utf-8")
+        folder.write_json(partial / "manifest.json", self.manifest())
+
 
 def _kept(place: Path, experiment: str, variant: str, seed: int) -> Path:
     """The folder of a kept run."""
@@ -271,7 +309,7 @@ def run_study(
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
     on: str = "threads",
-) -> tuple[Results, list[claims.Verdict]]:
+) -> Results:
     """Runs a study, judges its claims, and writes `claims.json`, `runs.parquet`, `report.html`, figures, kept runs."""
     study, begin = open_study(name, quick), time.monotonic()
     check_workers(workers)
@@ -282,50 +320,19 @@ def run_study(
         outcomes = run_jobs(jobs, Statistics(study.statistics, strict=False), how).checked()
         facts: dict[str, Any] = {**outcomes.first(), "failures": outcomes.failures}
         results = Results(study, Trials(outcomes.trials, (job.variant for job in jobs)), facts, partial)
-        verdicts = claims.judge(study.claims, results, study.planned)
-        facts["wall_s"] = time.monotonic() - begin
-        _write(partial, results, verdicts)
-        folder.write_json(partial / "manifest.json", _manifest(results, len(outcomes)))
-        with folder.drawing(), status("drawing the report", progress):
-            write_report("study", (results, verdicts), partial / "report.html", partial / "figures")
+        facts |= {"runs": len(outcomes), "wall_s": time.monotonic() - begin}
+        results.fill(partial, progress=progress)
     results.place = Path(out)
     if outcomes.interrupted:
         raise KeyboardInterrupt
-    return results, verdicts
+    return results
 
 
-def _write(partial: Path, results: Results, verdicts: Sequence[claims.Verdict]) -> None:
-    from pyarrow import parquet
-
-    folder.write_json(partial / "claims.json", [verdict.as_dict() for verdict in verdicts])
-    parquet.write_table(results.table(), partial / "runs.parquet")
-    (partial / "scenario.toml").write_text(results.facts["scenario"], encoding="utf-8")
-    folder.write_json(partial / "provenance.json", results.facts["provenance"])
-    for name, scenario in results.study.resolved().items():
-        (partial / "scenarios").mkdir(exist_ok=True)
-        where = f"{Path(name).parent.name}-{Path(name).name}".lstrip("-")
-        (partial / "scenarios" / where).write_text(scenario["toml"], encoding="utf-8")
-
-
-def _manifest(results: Results, runs: int) -> dict[str, Any]:
-    import hashlib
-
-    return {
-        **folder.manifest_head("study", results.study.name),
-        "quick": results.study.quick,
-        "scenario_sha256": hashlib.sha256(results.facts["scenario"].encode()).hexdigest(),
-        "wall_s": results.facts["wall_s"],
-        "runs": runs,
-        "failures": results.facts["failures"],
-    }
-
-
-def load_study(path: Path) -> tuple[Results, list[claims.Verdict]]:
-    """A finished study from its folder, judged again."""
+def load_study(path: Path) -> Results:
+    """Returns a finished study from its folder; its claims are judged again."""
     where, manifest = folder.open_result(path)
     study = open_study(manifest["name"], bool(manifest.get("quick")))
-    facts = {key: manifest[key] for key in ("failures", "wall_s", "command")}
+    facts = {key: manifest[key] for key in ("failures", "wall_s", "runs", "command")}
     facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": read_json(where / "provenance.json")}
     trials = Trials.of_table(read_table(where / "runs.parquet"), lambda name: name in study.statistics)
-    results = Results(study, trials, facts, where)
-    return results, claims.judge(study.claims, results, study.planned)
+    return Results(study, trials, facts, where)

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.base import stats
-from elephan.base.drawn import Drawn, write_report
 from elephan.base.errors import InputError, nearest, shown
-from elephan.base.progress import status
 from elephan.base.quantity import in_files
 from elephan.base.seed import seed_or_none
 from elephan.experiment.job import Job, Outcomes, Statistics
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Sweep(Drawn):
+class Sweep(folder.Result):
     """The results of a sweep. `table` has a row per run, `means` a row per variant with 95 % intervals.
 
     >>> sweep = el.sweep("sawtooth", set={"duration": "12 s", "template.rate": ["10 Mbps", "20 Mbps"]}, repetitions=2)
@@ -141,20 +139,15 @@ class Sweep(Drawn):
                 about[name + suffix] = described(name, words, key != "n")
         return described_table(columns, about)
 
-    def save(self, out: str | os.PathLike[str]) -> Path:
-        """Writes a result folder: `runs.parquet`, `means.parquet`, summary, manifest and report."""
+    def write(self, partial: Path) -> None:
+        """Writes `runs.parquet`, `means.parquet`, summary, scenario and manifest."""
         from pyarrow import parquet
 
-        with folder.result_folder(out, "sweep") as partial:
-            parquet.write_table(self.table, partial / "runs.parquet")
-            parquet.write_table(self.means, partial / "means.parquet")
-            folder.write_json(partial / "summary.json", self._summary())
-            (partial / "scenario.toml").write_text(str(self.facts["scenario"]), encoding="utf-8")
-            folder.write_json(partial / "manifest.json", self.manifest())
-            if self.statistics:
-                with folder.drawing():
-                    write_report(self.kind, self, partial / "report.html", partial / "figures")
-        return Path(out)
+        parquet.write_table(self.table, partial / "runs.parquet")
+        parquet.write_table(self.means, partial / "means.parquet")
+        folder.write_json(partial / "summary.json", self.as_dict() | {"facts": self.facts})
+        (partial / "scenario.toml").write_text(str(self.facts["scenario"]), encoding="utf-8")
+        folder.write_json(partial / "manifest.json", self.manifest())
 
     def manifest(self) -> dict[str, Any]:
         """How the sweep came about; of a loaded one, how it did then."""
@@ -186,9 +179,6 @@ class Sweep(Drawn):
             "failures": self.failures,
             "missing": self.missing,
         }
-
-    def _summary(self) -> dict[str, Any]:
-        return self.as_dict() | {"facts": self.facts}
 
     def __repr__(self) -> str:
         return shown(f"<elephan.Sweep {self.name}: {self.size}>")
@@ -288,8 +278,7 @@ def sweep(
     if not result.statistics:  # a folder with an older result stays as it was
         raise InputError(f"{source.name}: no run has a value of {_described(statistics)}")
     if out is not None:
-        with status("drawing the report", progress):
-            result.save(out)
+        result.save(out, progress)
     if outcomes.interrupted:
         raise KeyboardInterrupt
     return result

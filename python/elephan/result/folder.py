@@ -8,6 +8,7 @@ else, or a result of another kind, is not replaced.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import shutil
@@ -17,14 +18,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from elephan.base.errors import ElephanError, InputError, OutputError, lacks_memory
+from elephan.base import kinds
+from elephan.base.errors import ElephanError, InputError, OutputError, lacks_memory, shown
 from elephan.base.paths import as_path
+from elephan.base.progress import status
 from elephan.base.signals import from_outside
 from elephan.scenario import core
 from elephan.scenario.source import read_json, read_object
-from elephan.table.names import RUN, TRACE
 
 FORMAT = "elephan"
 FORMAT_VERSION = 1
@@ -40,31 +42,8 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     return manifest if isinstance(manifest, dict) and manifest.get("format") == FORMAT else None
 
 
-_DRAWN = ("report.html", "figures/*.svg", "figures/*.png")
+DRAWN = ("report.html", "figures/*.svg", "figures/*.png")
 _BY_FILE_MANAGERS = (".DS_Store", "Thumbs.db", "desktop.ini")
-
-
-def _known(kind: Any) -> tuple[str, ...]:
-    """Patterns of what a result of this kind consists of, for results that do not list their files."""
-    drawn = ("manifest.json", *_DRAWN)
-    of_run = (*drawn, "scenario.toml", "summary.json", "provenance.json", "captures/*.pcapng", *_tables(RUN))
-    of_kinds = {
-        "run": of_run,
-        "sweep": (*drawn, "scenario.toml", "summary.json", "compare.json", *_tables(("runs", "means"))),
-        "compare": (*drawn, "compare.json", "provenance.json", "scenarios/*.toml", *_tables(("runs", "means", "series"))),
-        "path": (*drawn, "path.json", "provenance.json", "scenario.toml", *_tables(("curves",))),
-        "trace": (*drawn, "summary.json", *_tables(TRACE)),
-        "study": (
-            *drawn,
-            *("claims.json", "provenance.json", "scenario.toml", "scenarios/*", *_tables(("runs",))),
-            *(f"runs/*/*/{name}" for name in of_run),
-        ),
-    }
-    return of_kinds.get(kind, ())
-
-
-def _tables(names: Iterable[str]) -> list[str]:
-    return [f"{name}.parquet" for name in names]
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
@@ -86,9 +65,10 @@ def _foreign(folder: Path, manifest: dict[str, Any]) -> str | None:
     listed = manifest.get("files")
     if isinstance(listed, list):
         # The single runs of a study are results that may have been drawn since.
-        written, patterns = set(map(str, listed)), tuple(f"runs/*/*/{name}" for name in _DRAWN)
+        written, patterns = set(map(str, listed)), tuple(f"runs/*/*/{name}" for name in DRAWN)
     else:
-        written, patterns = set(), _known(manifest.get("kind"))
+        kind = kinds.find(manifest.get("kind"))
+        written, patterns = set(), ("manifest.json", *DRAWN, *(kind.holds if kind else ()))
     strange = (name for name in files(folder) if name not in written and not _matches(name, patterns))
     return next((name for name in strange if name.rpartition("/")[2] not in _BY_FILE_MANAGERS), None)
 
@@ -284,6 +264,24 @@ def open_result(folder: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
     return path, manifest
 
 
+def lacking(path: Path, error: KeyError) -> InputError:
+    """Returns one line about what a result lacks."""
+    return InputError(f"{path}: a damaged result: no {error.args[0] if error.args else 'such entry'}")
+
+
+@contextmanager
+def damaged(path: Path) -> Iterator[None]:
+    """Gives what goes wrong in reading a result as one line."""
+    try:
+        yield
+    except ElephanError:
+        raise
+    except KeyError as error:
+        raise lacking(path, error) from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path}: a damaged result: {str(error).partition(chr(10))[0]}") from error
+
+
 def manifest_head(kind: str, name: str) -> dict[str, Any]:
     """What every complete result says of itself first: of what kind it is, and how and where it came about."""
     return {
@@ -319,8 +317,41 @@ def command_line() -> str:
     return shlex.join(words)
 
 
-def as_error(error: BaseException) -> ElephanError | None:
-    """An `ElephanError` for an exception that is one or wraps an operating-system failure."""
-    if isinstance(error, ElephanError):
-        return error
-    return OutputError(f"{error.filename or 'output'}: {error.strerror}") if isinstance(error, OSError) else None
+class Result:
+    """A result of the kind `kind`, which is declared in `elephan/open/kind` (`elephan.base.kinds`)."""
+
+    kind: ClassVar[str]
+
+    @property
+    def failures(self) -> list[str]:
+        """A line for each run that failed."""
+        return []
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns plain values, for JSON."""
+        raise NotImplementedError
+
+    def write(self, partial: Path) -> None:
+        """Writes everything of the result's folder but the report."""
+        raise NotImplementedError
+
+    def save(self, out: str | os.PathLike[str], progress: bool = False) -> Path:
+        """Writes a result folder: the files of this kind, the manifest, the report; returns its path."""
+        with result_folder(out, self.kind) as partial:
+            self.fill(partial, progress=progress)
+        return Path(out)
+
+    def fill(self, partial: Path, *, report: bool = True, progress: bool = False) -> None:
+        """Writes everything into a result folder that is not finished; a report that cannot be drawn costs no more than itself."""
+        self.write(partial)
+        if report:
+            with drawing(), status("drawing the report", progress):
+                self.report(partial / "report.html", partial / "figures")
+
+    def report(self, path: str | os.PathLike[str], figures: Path | None = None) -> Path:
+        """Writes the self-contained HTML report of this result, and its figures into a folder; returns the report's path."""
+        page = kinds.of(self).page(self)
+        return Path(importlib.import_module("elephan.report.page.page").write_page(page, Path(path), figures))
+
+    def _repr_html_(self) -> str:
+        return shown(kinds.of(self).notebook(self))

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.base.drawn import Drawn, pages, write_report
+from elephan.base import kinds
 from elephan.base.errors import InputError, shown
-from elephan.base.progress import run_bar, status
+from elephan.base.progress import run_bar
 from elephan.base.quantity import seconds
 from elephan.base.seed import seed_or_none
 from elephan.base.signals import from_outside
@@ -126,7 +126,7 @@ class Tables(Mapping[str, "pa.Table"]):
         return len(RUN)
 
 
-class Run(Drawn):
+class Run(folder.Result):
     """The result of one run. Tables are pyarrow Tables; `.to_pylist()` gives rows, `.to_pandas()` a data frame (extra `pandas`).
 
     >>> run = el.run("sawtooth", set={"duration": "30 s"})
@@ -341,7 +341,22 @@ class Run(Drawn):
         """Returns a matplotlib Figure of this run by name; without a name the one that fits (see `elephan list figures`)."""
         if not isinstance(name, str):
             raise InputError(f"a figure is named by a text such as sawtooth, not {name!r}")
-        return pages(self.kind).draw(self, name or self.curated_figure).figure
+        return kinds.of(self).figures.draw(self, name or self.curated_figure).figure
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns how the run came about, its summary, and its statistics: those that the scenario names, then the usual ones."""
+        return {**self.manifest, "summary": self.summary, "statistics": measures.usual(self, self.curated_statistics)}
+
+    def write(self, partial: Path) -> None:
+        """Writes the tables, unless they are there, and what belongs to them."""
+        from pyarrow import parquet
+
+        for name in self.tables if self.tables.path != partial else ():
+            parquet.write_table(self.tables[name], partial / f"{name}.parquet")
+        (partial / "scenario.toml").write_text(self.scenario, encoding="utf-8")
+        folder.write_json(partial / "summary.json", self.summary)
+        folder.write_json(partial / "provenance.json", self.provenance)
+        folder.write_json(partial / "manifest.json", self.manifest)
 
     def __repr__(self) -> str:
         flows = f"{self.flows.num_rows} flow{'' if self.flows.num_rows == 1 else 's'}"
@@ -383,14 +398,6 @@ def finish(source: Source, overrides: Mapping[str, Any], result: Any, tables: Ta
         lambda: _manifest(source, overrides, result),
         lambda: json.loads(result.resolved),
     )
-
-
-def write_folder(run: Run, partial: Path) -> None:
-    """Everything of a result folder but the tables and the report."""
-    (partial / "scenario.toml").write_text(run.scenario, encoding="utf-8")
-    folder.write_json(partial / "summary.json", run.summary)
-    folder.write_json(partial / "provenance.json", run.provenance)
-    folder.write_json(partial / "manifest.json", run.manifest)
 
 
 def capturing(source: Source, overrides: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
@@ -446,7 +453,7 @@ def run(
             raise InputError("captures are files: say with out where to write them")
         overrides = capturing(source, overrides, seed)
     if source.notes.figure:
-        pages(Run.kind).known(source.notes.figure)
+        kinds.of(Run).figures.known(source.notes.figure)
     for name in source.notes.statistics:
         measures.parse(name)
 
@@ -462,10 +469,7 @@ def run(
         return finish(source, overrides, result, Tables(result.tables))
     with folder.result_folder(out, "run") as partial:
         finished = finish(source, overrides, execute(partial), Tables(path=partial))
-        write_folder(finished, partial)
-        if report:
-            with folder.drawing(), status("drawing the report", progress is True):
-                write_report(Run.kind, finished, partial / "report.html", partial / "figures")
+        finished.fill(partial, report=report, progress=progress is True)
     return load_run(out)
 
 

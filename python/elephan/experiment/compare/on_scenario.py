@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from elephan.base.errors import InputError
-from elephan.base.progress import status
 from elephan.experiment.job import Job, Statistics
 from elephan.experiment.pool import How, run_jobs
 from elephan.experiment.sweep import Sweep, facts_of
@@ -58,10 +57,9 @@ def compare_on(
     outcomes = run_jobs(jobs, measure, replace(how, name=f"compare-{source.stem}", label=f"compare on {source.stem}")).checked()
     done = Sweep(f"compare-{source.stem}", list(variants.values()), outcomes.trials, facts_of(source, outcomes))
     if out is not None:
-        with status("drawing the report", how.progress):
-            done.save(out)
-            folder.write_json(Path(out) / "compare.json", done.as_dict())
-            folder.wrote(Path(out), ["compare.json"])
+        done.save(out, how.progress)
+        folder.write_json(Path(out) / "compare.json", done.as_dict())
+        folder.wrote(Path(out), ["compare.json"])
     if outcomes.interrupted:
         raise KeyboardInterrupt
     return done

@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _renamed
 from elephan.base import stats
-from elephan.base.drawn import Drawn, write_report
 from elephan.base.errors import InputError, nearest, shown
-from elephan.base.progress import status
 from elephan.base.quantity import in_files
 from elephan.base.seed import seed_or_none
 from elephan.experiment.compare.experiments import (
@@ -55,7 +53,7 @@ def unit_of(statistic: str) -> str:
 
 
 @_renamed.attributes(laws="controllers")
-class Panel(Drawn):
+class Panel(folder.Result):
     """The results of a comparison. `table` has a row per run, `means` a row per experiment, variant and statistic.
 
     >>> panel = el.compare(["reno", "vegas"], quick=True, repetitions=2, rate="2 Mbps")
@@ -268,23 +266,18 @@ class Panel(Drawn):
             **({"guests": self.facts["guests"]} if self.facts.get("guests") else {}),
         }
 
-    def save(self, out: str | os.PathLike[str]) -> Path:
-        """Writes a result folder: `compare.json`, `runs.parquet`, `means.parquet`, `series.parquet`, scenarios, report."""
+    def write(self, partial: Path) -> None:
+        """Writes `compare.json`, `runs.parquet`, `means.parquet`, `series.parquet`, scenarios and manifest."""
         from pyarrow import parquet
 
-        with folder.result_folder(out, "compare") as partial:
-            folder.write_json(partial / "compare.json", self.as_dict())
-            folder.write_json(partial / "provenance.json", self.facts["provenance"])
-            for name in ("table", "means", "series_table"):
-                file = {"table": "runs", "series_table": "series"}.get(name, name)
-                parquet.write_table(getattr(self, name), partial / f"{file}.parquet")
-            (partial / "scenarios").mkdir()
-            for name, text in self.facts["scenarios"].items():
-                (partial / "scenarios" / f"{name}.toml").write_text(text, encoding="utf-8")
-            folder.write_json(partial / "manifest.json", self.manifest())
-            with folder.drawing():
-                write_report(self.kind, self, partial / "report.html", partial / "figures")
-        return Path(out)
+        folder.write_json(partial / "compare.json", self.as_dict())
+        folder.write_json(partial / "provenance.json", self.facts["provenance"])
+        for name, table in {"runs": self.table, "means": self.means, "series": self.series_table}.items():
+            parquet.write_table(table, partial / f"{name}.parquet")
+        (partial / "scenarios").mkdir()
+        for name, text in self.facts["scenarios"].items():
+            (partial / "scenarios" / f"{name}.toml").write_text(text, encoding="utf-8")
+        folder.write_json(partial / "manifest.json", self.manifest())
 
     def __repr__(self) -> str:
         return shown(f"<elephan.Panel {', '.join(self.labels)}: {len(self.trials)} runs>")
@@ -375,8 +368,7 @@ def compare(
     begin = 1 if seed is None else seed
     panel, interrupted = _run(read, network, agreed, quick, range(begin, begin + count), how)
     if out is not None:
-        with status("drawing the report", progress):
-            panel.save(out)
+        panel.save(out, progress)
     if interrupted:
         raise KeyboardInterrupt
     return panel

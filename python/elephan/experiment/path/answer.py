@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import _renamed
-from elephan.base.drawn import Drawn, write_report
 from elephan.base.errors import InputError, shown
 from elephan.experiment.path.advice import Advice, advice_from
 from elephan.experiment.path.forms import Bounds, Form, bounds, closed_forms
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 NEAR = 1.02  # times as long counts as equal
 
 
-class Answer(Drawn):
+class Answer(folder.Result):
     """The answer about a path. `rows`: a `Row` for each controller and number of streams; `forms`: what needs no simulation.
 
     >>> answer = el.path("10 Mbps", "10 ms", size="1 MB", streams=[1, 2], congestion_control="reno")
@@ -138,22 +136,18 @@ class Answer(Drawn):
             "failures": self.failures,
         }
 
-    def save(self, out: str | os.PathLike[str]) -> Path:
-        """Writes a result folder: `path.json`, `runs.parquet`, `curves.parquet`, the scenario, the settings, the report."""
+    def write(self, partial: Path) -> None:
+        """Writes `path.json`, `runs.parquet`, `curves.parquet`, the scenario, the settings and the manifest."""
         from pyarrow import parquet
 
-        with folder.result_folder(out, "path") as partial:
-            folder.write_json(partial / "path.json", self.as_dict())
-            folder.write_json(partial / "provenance.json", self.facts["provenance"])
-            parquet.write_table(self.trials.table(self.trials.statistics), partial / "runs.parquet")
-            parquet.write_table(self.curves_table, partial / "curves.parquet")
-            (partial / "scenario.toml").write_text(self.facts["scenario"], encoding="utf-8")
-            if self.settings:
-                (partial / "settings.conf").write_text(as_file(self.advice.words, self.settings), encoding="utf-8")
-            folder.write_json(partial / "manifest.json", self.manifest())
-            with folder.drawing():
-                write_report(self.kind, self, partial / "report.html", partial / "figures")
-        return Path(out)
+        folder.write_json(partial / "path.json", self.as_dict())
+        folder.write_json(partial / "provenance.json", self.facts["provenance"])
+        parquet.write_table(self.trials.table(self.trials.statistics), partial / "runs.parquet")
+        parquet.write_table(self.curves_table, partial / "curves.parquet")
+        (partial / "scenario.toml").write_text(self.facts["scenario"], encoding="utf-8")
+        if self.settings:
+            (partial / "settings.conf").write_text(as_file(self.advice.words, self.settings), encoding="utf-8")
+        folder.write_json(partial / "manifest.json", self.manifest())
 
     def __repr__(self) -> str:
         about = "about " if self.best.is_rough else ""

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from elephan.base.drawn import pages
-from elephan.base.progress import status
+from elephan.base import kinds
 from elephan.base.seed import read_seed
 from elephan.experiment.job import every_run_failed
 from elephan.experiment.path.advice import NOTHING, Advice, advise
@@ -119,9 +118,8 @@ def path(
     advice = advise(question, rows_of(question, limits, results), chosen, whole=whole, how=how)
     answer = _answer(question, limits, results, broken, once, seed, advice)
     if out is not None:
-        with status("drawing the report", progress):
-            answer.drawn = drawn
-            answer.save(out)
+        answer.drawn = drawn
+        answer.save(out, progress)
     return answer
 
 
@@ -145,7 +143,7 @@ def _drawing_ahead(question: Question, limits: Bounds, drawn: dict[str, Any] | N
 def _draw_ahead(question: Question, limits: Bounds, drawn: dict[str, Any]) -> None:
     """Draws ahead. What fails is drawn again with the report, which then says why."""
     with contextlib.suppress(Exception):
-        pages(Answer.kind).draw_ahead(question, limits, drawn)
+        kinds.of(Answer).figures.draw_ahead(question, limits, drawn)
 
 
 def _compared(

@@ -15,7 +15,6 @@ from elephan.experiment.path.row import Row
 from elephan.experiment.path.settings import as_text, streams_needed
 from elephan.experiment.path.verdict import MEANINGS, WIRE
 from elephan.report.figure import path_figures as figures
-from elephan.report.figure.path_figures import draw_ahead as draw_ahead
 from elephan.report.page.notebook import answered
 from elephan.report.page.page import Cell, Column, Page, Section, Table, interval_cell, of_failures, parameter_groups
 from elephan.report.page.run_page import facts

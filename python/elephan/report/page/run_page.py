@@ -10,9 +10,7 @@ import numpy.typing as npt
 from elephan.base.errors import InputError
 from elephan.base.quantity import seconds, show
 from elephan.report.figure.registry import MORE
-from elephan.report.figure.run_figures import draw as draw
-from elephan.report.figure.run_figures import known as known
-from elephan.report.figure.run_figures import of_report
+from elephan.report.figure.run_figures import draw, of_report
 from elephan.report.page.interactive import panels
 from elephan.report.page.notebook import PAPER, inline, said, small_table
 from elephan.report.page.page import Cell, Column, Page, Section, Table, parameter_groups

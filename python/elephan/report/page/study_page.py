@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from elephan.base.quantity import show
 from elephan.experiment.claims import NOT_RUN, Verdict
 from elephan.experiment.study import Results
+from elephan.report.page.notebook import answered
 from elephan.report.page.page import Group, Page, Section, of_failures, parameter_groups
 from elephan.report.page.run_page import facts
 from elephan.result import folder
@@ -39,10 +40,9 @@ def _left_out(verdicts: Sequence[Verdict]) -> str:
     return f" Not run in the quick run, and not listed: {', '.join(names)}." if names else ""
 
 
-def page(found: tuple[Results, Sequence[Verdict]]) -> Page:
+def page(results: Results) -> Page:
     """The page of a study: its answer, its claims, its figures."""
-    results, verdicts = found
-    study = results.study
+    study, verdicts = results.study, results.verdicts
     sections: list[Section] = list(study.figures.sections(results))
     runs = len(results.trials)
     warnings = of_failures(results.facts["failures"])
@@ -77,3 +77,9 @@ def _parameters(results: Results) -> list[Group]:
     named = [(results.study.experiments[0].scenario, groups)]
     named += [(name, parameter_groups(scenario["provenance"])) for name, scenario in others.items()]
     return [Group(f"{name}: {group.title}", group.rows) for name, groups in named for group in groups]
+
+
+def notebook(results: Results) -> str:
+    """Returns the answer of a study and its verdicts for a notebook."""
+    lines = [*results.study.figures.answer(results), f"{tally(results.verdicts)}."]
+    return answered(results.study.question, lines, of_failures(results.failures), [], [])

@@ -35,7 +35,9 @@ def _intervals(sweep: Sweep, statistics: list[str]) -> str:
     return "brackets are 95 % intervals."
 
 
-def _answer(sweep: Sweep, statistics: list[str]) -> list[str]:
+def answer(sweep: Sweep) -> list[str]:
+    """Returns how far the first statistics reach, and how two variants differ."""
+    statistics = shown(sweep)
     spans = [text for text in (span(sweep, s) for s in statistics[:2]) if text]
     if spans and len(wording.varied(sweep)) == 1 and wording.named(sweep):
         spans[0] += f" ({wording.parameter(wording.varied(sweep)[0])})"
@@ -152,7 +154,7 @@ def page(sweep: Sweep) -> Page:
         kicker=f"elephan · sweep of {sweep.name}",
         title=str(sweep.facts.get("title") or sweep.name),
         question=str(sweep.facts.get("question", "")),
-        answer=_answer(sweep, statistics),
+        answer=answer(sweep),
         fine=f"{sweep.size}, the same seeds in each; {_intervals(sweep, statistics)}",
         warnings=sweep_warnings(sweep),
         version=str(manifest["elephan"]),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from elephan.base.errors import InputError
 from elephan.base.quantity import show
 from elephan.capture.limits import has_rate, lasted_ns
 from elephan.capture.oneway import way_of
@@ -39,14 +38,6 @@ PART_MAX = 0.5  # of a connection's time: phases of a shorter part say which
 UNSEEN_AT_RECEIVER = ("max_inflight_bytes", "rwin_limited_ns", "idle_ns")
 
 
-def found_phases(trace: Trace) -> Phases | None:
-    """The phases of the connection that delivered most, if it has any."""
-    try:
-        return trace.phases()
-    except (InputError, IndexError):
-        return None
-
-
 _RTTS = (("min_rtt_ns", "round-trip time at least"), ("handshake_rtt_ns", "round-trip time of its handshake"))
 
 
@@ -73,7 +64,7 @@ def answer(trace: Trace) -> list[str]:
         lines.append(_largest(trace, rows[0]))
     if summary["packets"] and trace.focus == rows[0]["connection"]:
         lines += connection_lines(rows[0])
-    found = found_phases(trace)
+    found = trace.found_phases
     if trace.focus != rows[0]["connection"]:
         own = connection_lines(trace.row(trace.focus)) if summary["packets"] else []
         lines += [f"Of connection {trace.focus}, {trace.label(trace.focus)}:", *own]

@@ -1,19 +1,19 @@
-"""The command `elephan packetdrill`."""
+"""Run packetdrill scripts over the endpoint of TCP, in virtual time.
 
-from __future__ import annotations
+A script passes, differs (with the line, what it expects and what came instead), or cannot run, with what is missing.
+Exit status: 0 if all pass, 1 if one differs or cannot run, 2 if one is no script.
+"""
 
-import json as json_module
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from elephan.base.errors import shown
 from elephan.cli.options import Json
-
-if TYPE_CHECKING:
-    from elephan.step.packetdrill import Report
+from elephan.cli.show import print_json
+from elephan.step.packetdrill import Report, run, tally
 
 _COLOURS = {"pass": "32", "differs": "31", "cannot-run": "33", "invalid": "35"}
 
@@ -43,8 +43,6 @@ def _show(report: Report) -> None:
 
 
 def _table(reports: list[Report]) -> None:
-    from elephan.step.packetdrill import tally
-
     rows = [(folder, sum(row.values()), *row.values()) for folder, row in tally(reports).items()]
     rows.append(("all", *(sum(column) for column in zip(*(row[1:] for row in rows), strict=True))))
     width = max(len(str(row[0])) for row in rows)
@@ -54,27 +52,20 @@ def _table(reports: list[Report]) -> None:
         print(f"{shown(str(folder)):{width}}  {scripts:7}  {passed:4}  {differ:6}  {cannot:10}  {invalid:7}")
 
 
-def packetdrill(
+def command(
     paths: Annotated[list[str], typer.Argument(metavar="FILE|FOLDER...", help="Scripts, or folders with .pkt files.")],
     stack: Annotated[str, typer.Option(metavar="NAME", help="The stack of the endpoint.")] = "linux",
     trace: Annotated[bool, typer.Option("--trace", help="Print every call and packet.")] = False,
     table: Annotated[bool, typer.Option("--table", help="Print a table by folder instead of a line for each script.")] = False,
     json: Json = False,
 ) -> int:
-    """Run packetdrill scripts over the endpoint of TCP, in virtual time.
-
-    A script passes, differs (with the line, what it expects and what came instead), or cannot run, with what is missing.
-    Exit status: 0 if all pass, 1 if one differs or cannot run, 2 if one is no script.
-    """
-    from elephan.step.packetdrill import run
-
     reports = []
     for report in run(paths, stack=stack, trace=trace):
         reports.append(report)
         if not json and not table:
             _show(report)
     if json:
-        print(json_module.dumps([report.as_dict() for report in reports], indent=2))
+        print_json([report.as_dict() for report in reports])
     elif table or len(reports) > 1:
         _table(reports)
     verdicts = {report.verdict for report in reports}

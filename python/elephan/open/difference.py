@@ -1,112 +1,25 @@
-"""Finished results of any kind: read again, drawn again, compared."""
+"""Two results side by side."""
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elephan.base import stats
-from elephan.base.drawn import write_report
-from elephan.base.errors import ElephanError, InputError
+from elephan.base import kinds, stats
+from elephan.base.errors import InputError
+from elephan.base.kinds import Compared
 from elephan.base.quantity import in_files
-from elephan.capture.trace import Trace, load_trace
 from elephan.experiment.compare.experiments import STATISTICS
-from elephan.experiment.compare.panel import Panel
 from elephan.experiment.compare.panel import unit_of as panel_unit
-from elephan.experiment.compare.saved import load_panel
-from elephan.experiment.path.answer import Answer, load_answer
-from elephan.experiment.study import load_study
-from elephan.experiment.sweep import Sweep
-from elephan.experiment.trials import Trials, Variant, as_text
+from elephan.experiment.trials import Trials, as_text
 from elephan.result import folder
-from elephan.result.run import Run, load_run, read_table
-from elephan.scenario.source import read_object, read_text
+from elephan.result.run import read_table
+from elephan.scenario.source import read_text
 from elephan.statistic import bounds, measures
-
-
-def _lacking(path: Path, error: KeyError) -> InputError:
-    return InputError(f"{path}: a damaged result: no {error.args[0] if error.args else 'such entry'}")
-
-
-@contextmanager
-def _as_damaged(path: Path) -> Iterator[None]:
-    """What a result lacks, as one line."""
-    try:
-        yield
-    except ElephanError:
-        raise
-    except KeyError as error:
-        raise _lacking(path, error) from error
-    except (TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path}: a damaged result: {str(error).partition(chr(10))[0]}") from error
-
-
-def load_sweep(path: Path) -> Sweep:
-    """A finished sweep from its folder."""
-    where, manifest = folder.open_result(path)
-    summary = read_object(where / "summary.json")
-    with _as_damaged(where / "summary.json"):
-        variants = [Variant(v["variant"], v["parameters"]) for v in summary["variants"]]
-        facts = summary["facts"] | {"manifest": manifest}
-    with _as_damaged(where / "runs.parquet"):
-        trials = Trials.of_table(read_table(where / "runs.parquet"), measures.is_statistic, variants)
-    with _as_damaged(where / "manifest.json"):
-        return Sweep(manifest["name"], variants, trials, facts)
-
-
-def load(path: str | os.PathLike[str]) -> Run | Sweep | Panel | Answer | Trace:
-    """Returns a finished result of any kind but a study from its folder; tables of a run or trace are read when asked for.
-
-    >>> saved = el.run("sawtooth", set={"duration": "12 s"}, out="saved")
-    >>> el.load("saved").flows.num_rows
-    1
-    """
-    where, manifest = folder.open_result(path)
-    if manifest.get("kind") == "run":
-        return load_run(where)
-    if manifest.get("kind") == "sweep":
-        return load_sweep(where)
-    if manifest.get("kind") == "compare":
-        with _as_damaged(where):
-            return load_panel(where)
-    if manifest.get("kind") == "path":
-        with _as_damaged(where):
-            return load_answer(where)
-    if manifest.get("kind") == "trace":
-        return load_trace(where)
-    if manifest.get("kind") != "study":
-        raise InputError(f'{where / "manifest.json"}: damaged: no kind of result "{manifest.get("kind")}"')
-    raise InputError(f"{where}: holds a study; its single runs are in {where / 'runs'}")
-
-
-def redraw(path: Path) -> Path:
-    """Writes the report and the figures of a result again; gives the path of the report."""
-    where, manifest = folder.open_result(path)
-    before = set(folder.files(where))
-    try:
-        return _redraw(where, manifest.get("kind"))
-    except KeyError as error:  # a column, or an entry of a JSON file
-        raise _lacking(where, error) from error
-    finally:
-        new = [name for name in folder.files(where) if name not in before]
-        if new and isinstance(manifest.get("files"), list):
-            folder.wrote(where, new)
-
-
-def _redraw(where: Path, kind: Any) -> Path:
-    target, figures = where / "report.html", where / "figures"
-    if kind != "study":
-        result = load(where)
-        return write_report(result.kind, result, target, figures)
-    with _as_damaged(where):
-        found = load_study(where)
-    return write_report(kind, found, target, figures)
 
 
 @dataclass(frozen=True)
@@ -134,31 +47,23 @@ class Difference:
         }
 
 
-Found = dict[str, dict[str, dict[int, float]]]  # variant -> statistic -> seed -> value
-
-
-def _values(path: Path) -> Found:
-    where, manifest = folder.open_result(path)
-    if manifest["kind"] == "run":
-        run = load_run(where)
-        return {"": {name: {run.seed: value} for name, value in measures.usual(run).items()}}
-    if manifest["kind"] == "path":
-        raise InputError(f"{where}: an answer about a path has no statistics to compare")
-    if manifest["kind"] == "trace":
-        raise InputError(f"{where}: the analysis of a capture; elephan analyze FILE --compare RUN lays a run over it")
-    found: Found = {}
+def of_runs(where: Path, flows: Mapping[str, int] | None = None) -> Compared:
+    """Returns the statistics of every run in a folder."""
+    found: dict[str, dict[str, dict[int, float]]] = {}
     for row in Trials.of_table(read_table(where / "runs.parquet"), lambda name: name in STATISTICS or measures.is_statistic(name)):
         variant = f"{row.experiment}: {row.variant}" if row.experiment else row.variant
         for name, value in row.values.items():
             found.setdefault(variant, {}).setdefault(name, {})[row.seed] = value
-    return found
+    return Compared(found, flows or {})
 
 
-def _flows(path: Path) -> dict[str, int]:
-    """The most flows of a run of each variant of a sweep; nothing of other results."""
+def _compared(path: Path) -> Compared:
     where, manifest = folder.open_result(path)
-    facts = read_object(where / "summary.json")["facts"] if manifest["kind"] == "sweep" else {}
-    return dict(facts.get("flows", {}))
+    found = kinds.find(manifest.get("kind"))
+    if found is None or found.compared is None:
+        raise InputError(f"{where}: a result of the kind {manifest.get('kind')} has no statistics to compare")
+    with folder.damaged(where):
+        return found.compared(where)
 
 
 def _mean_of(name: str, values: Mapping[int, float], flows: int) -> stats.Interval:
@@ -225,7 +130,7 @@ def scenario_changes(a: Path, b: Path) -> str:
 
 def _resolved(path: Path) -> dict[str, Any]:
     """The resolved scenario in a result folder."""
-    with _as_damaged(path / "scenario.toml"):
+    with folder.damaged(path / "scenario.toml"):
         return tomllib.loads(read_text(path / "scenario.toml"))
 
 
@@ -238,22 +143,19 @@ def _as_word(value: Any) -> str:
 
 def compare(a: Path, b: Path) -> list[Difference]:
     """Every statistic that both results have, variant by variant, paired by seed."""
-    with _as_damaged(a):
-        left, left_flows = _values(a), _flows(a)
-    with _as_damaged(b):
-        right, right_flows = _values(b), _flows(b)
-    variants = [variant for variant in left if variant in right]
+    left, right = _compared(a), _compared(b)
+    variants = [variant for variant in left.values if variant in right.values]
     if not variants:
         raise InputError(f"{a} and {b} have no variant in common")
     found = []
     for variant in variants:
-        for name, values in left[variant].items():
-            others = right[variant].get(name)
+        for name, values in left.values[variant].items():
+            others = right.values[variant].get(name)
             seeds = [seed for seed in values if others and seed in others]
             if not others or not seeds:
                 continue
             pairs = {seed: others[seed] - values[seed] for seed in seeds}
-            one, other = _mean_of(name, values, left_flows.get(variant, 0)), _mean_of(name, others, right_flows.get(variant, 0))
+            one, other = _mean_of(name, values, left.flows.get(variant, 0)), _mean_of(name, others, right.flows.get(variant, 0))
             found.append(Difference(variant, name, one, other, _difference_of(name, pairs)))
     if not found:
         raise InputError(f"{a} and {b} have no seed in common")

@@ -1,0 +1,1 @@
+"""The commands: each is one file (`elephan.cli.app`)."""

@@ -1,0 +1,82 @@
+"""The standard workloads: wall time, memory, and what was simulated."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from elephan.base.errors import shown
+from elephan.base.quantity import show
+from elephan.bench import run_bench
+from elephan.cli.options import Json, whole
+from elephan.cli.show import print_json
+from elephan.report.screen import Screen, grid
+
+
+def command(
+    workloads: Annotated[
+        list[str] | None, typer.Argument(metavar="[W1 W3 W4 ...]", help="Workloads (elephan list workloads); default: W1 to W4.")
+    ] = None,
+    repetitions: Annotated[
+        int | None, typer.Option("--repetitions", "-n", parser=whole(1, 1000), metavar="N", help="Runs of each; default 5.")
+    ] = None,
+    against: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder of ns-3 programs to build and run beside.")] = None,
+    json: Json = False,
+) -> int:
+    rows, broken = run_bench(workloads or [], repetitions, against)
+    if json:
+        print_json(rows)
+    else:
+        _print(rows)
+    for line in broken:
+        typer.echo(f"elephan: {shown(line)}", err=True)
+    return 1 if broken else 0
+
+
+def _slowdowns(screen: Screen, row: dict[str, Any]) -> None:
+    """Prints the slowdowns of a workload by size of the transfer, if it has them."""
+    classes: dict[str, list[str]] = {}
+    for key, value in row.items():
+        if key.startswith("slowdown "):
+            label, _, _ = key.removeprefix("slowdown ").rpartition(" ")
+            classes.setdefault(label, []).append(show(value, "1", 3))
+    if classes:
+        table = grid(f"{row['workload']}: slowdown by size", "p50", "p95", "p99")
+        for label, values in classes.items():
+            table.add_row(label, *values)
+        screen.print(table)
+
+
+def _print(rows: Sequence[dict[str, Any]]) -> None:
+    """Prints the workloads, and those of ns-3 beside them."""
+    screen = Screen()
+    table = grid("workload", "", "wall", "per hop", "hops", "memory", "goodput", "loss", "Jain", "FCT mean", "99 %")
+    for row in rows:
+        hops = row["packet_hops"]
+        table.add_row(
+            row["workload"],
+            row.get("simulator", "elephan"),
+            show(row["wall_s"], "s"),
+            show(row["ns_per_packet_hop"], "ns"),
+            f"{show(hops / 1e6, '1')} M",
+            show(row["peak_rss_bytes"], "bytes"),
+            show(row["goodput_bps"], "bps", 4),
+            show(row["loss_rate"], "%", 2),
+            show(row["jain"], "1") if row.get("jain") is not None else "",
+            show(row["fct_mean_s"], "s") if "fct_mean_s" in row else "",
+            show(row["fct_p99_s"], "s") if "fct_p99_s" in row else "",
+        )
+    screen.print(table)
+    for row in rows:
+        _slowdowns(screen, row)
+        if "times_slower" in row:
+            whole, hop = (show(row[key], "1", 3) for key in ("times_slower", "times_slower_per_packet_hop"))
+            cpu = show(row["times_slower_cpu_per_packet_hop"], "1", 3)
+            line = (
+                f"elephan is {whole} times as fast as ns-3, {hop} times per packet-hop ({cpu} in processor time, set-up included)"
+            )
+            screen.print(f"{row['workload']}: {line}", style="bold")
+        if "times_beside_per_packet_hop" in row:
+            ratio = show(row["times_beside_per_packet_hop"], "1", 3)
+            screen.print(f"{row['workload']}: {ratio} times {row['beside']} per packet-hop, in processor time", style="bold")

@@ -1,0 +1,61 @@
+"""Congestion controls side by side: alone, in pairs, with other round trips, joining, friendliness to Reno."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elephan.base.errors import InputError
+from elephan.cli.options import Json, PythonFrom, Seed, Set, Workers, out_option, whole
+from elephan.cli.show import show
+from elephan.experiment.compare import panel
+from elephan.result.folder import command_line, default_folder
+from elephan.scenario.settings import settings
+from elephan.scenario.source import open_source
+
+
+def command(
+    controllers: Annotated[
+        str, typer.Argument(metavar="CONTROL,CONTROL...", help="Congestion controls: reno,cubic:preset=linux,mine.py:Mine.")
+    ],
+    scenario: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE", help="Compare on this scenario instead of the standard panel.")
+    ] = None,
+    repetitions: Annotated[
+        int | None,
+        typer.Option(
+            "--repetitions", "-n", parser=whole(), metavar="N", help="Runs of each variant, with paired seeds; default 5."
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs and 3 repetitions.")] = False,
+    rate: Annotated[str | None, typer.Option(help="Rate of the bottleneck; default 50Mbps.")] = None,
+    rtt: Annotated[str | None, typer.Option(help="Round-trip time; default 40ms.")] = None,
+    buffer: Annotated[str | None, typer.Option(help='Buffer at the bottleneck, as 250KB or "1 bdp"; default 1 bdp.')] = None,
+    set: Set = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    out: Annotated[Path | None, out_option("results/compare, with --scenario compare-NAME")] = None,
+    python_from: PythonFrom = None,
+    json: Json = False,
+) -> int:
+    if scenario is not None and (rate or rtt or buffer or quick):
+        raise InputError("--rate, --rtt, --buffer and --quick belong to the standard panel; change a scenario with -s")
+    source = open_source(scenario) if scenario is not None else None
+    folder = out or default_folder(f"compare-{source.stem}" if source else "compare", {"command": command_line()})
+    done = panel.compare(
+        controllers,
+        scenario=source,
+        repetitions=repetitions,
+        quick=quick,
+        rate=rate or panel.RATE,
+        rtt=rtt or panel.RTT,
+        buffer=buffer or panel.BUFFER,
+        set=settings(set or []),
+        seed=seed,
+        workers=workers,
+        out=folder,
+        progress=True,
+        python_from=python_from,
+    )
+    show(done, folder, json)
+    return 1 if done.failures else 0

@@ -1,0 +1,1 @@
+"""Real hardware, as profiles for the models."""

@@ -1,0 +1,90 @@
+"""What if, for one long path: time to transfer, what limits it, which settings help."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elephan.cli.options import Json, PythonFrom, Seed, Set, Workers, out_option, whole
+from elephan.cli.show import show
+from elephan.experiment.path.path import path as ask
+from elephan.experiment.path.question import SIZE
+from elephan.experiment.path.settings import as_file, check_file, write_file
+from elephan.result.folder import check_target, command_line, default_folder
+from elephan.scenario.settings import settings
+
+
+def command(
+    rate: Annotated[str, typer.Option(help="Rate of the path, as 1Gbps.")],
+    rtt: Annotated[str, typer.Option(help="Round-trip time, as 196ms.")],
+    buffer: Annotated[str | None, typer.Option(help='Buffer at the bottleneck, as 2MB; default "1 bdp".')] = None,
+    loss: Annotated[str, typer.Option(help="Share of the packets that the path loses, as 1e-6.")] = "0",
+    mtu: Annotated[str, typer.Option(help="MTU in bytes.")] = "1500",
+    streams: Annotated[str | None, typer.Option(metavar="N,N", help="Numbers of streams; default 1,4.")] = None,
+    size: Annotated[str | None, typer.Option(help="What is transferred; default 10GB.")] = None,
+    congestion_control: Annotated[
+        str | None, typer.Option("--congestion-control", "-c", metavar="CONTROL,CONTROL", help="Default: the usual ones.")
+    ] = None,
+    stack: Annotated[
+        str | None, typer.Option(help="TCP stack of the hosts, one of `elephan list stacks`; the answer says which is assumed.")
+    ] = None,
+    window: Annotated[str | None, typer.Option(help="Socket buffers, as 64KiB; default: the stack's.")] = None,
+    host_rate: Annotated[
+        str | None, typer.Option("--host-rate", "--nic", help="Rate of the hosts' links; default: the next of Ethernet.")
+    ] = None,
+    txqueuelen: Annotated[str | None, typer.Option(metavar="N", help="Packets in the sender's queue; default: no bound.")] = None,
+    ring: Annotated[str | None, typer.Option(metavar="N", help="Packets in the ring of the sender's driver.")] = None,
+    pacing: Annotated[str | None, typer.Option(help="Rate at which the sender's device sends, as 900Mbps.")] = None,
+    disk_read: Annotated[str | None, typer.Option(help="Rate of the sender's disk, as 3Gbps or 400MB/s.")] = None,
+    disk_write: Annotated[str | None, typer.Option(help="Rate of the receiver's disk.")] = None,
+    repetitions: Annotated[
+        int | None,
+        typer.Option(
+            "--repetitions", "-n", parser=whole(), metavar="N", help="Runs of each case; default 3, or 1 if nothing is random."
+        ),
+    ] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Simulate the whole transfer, however long that takes.")] = False,
+    set: Set = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    settings_file: Annotated[
+        Path | None, typer.Option("--settings", metavar="FILE", help="Write the advised settings there, for /etc/sysctl.d.")
+    ] = None,
+    out: Annotated[Path | None, out_option("results/path")] = None,
+    python_from: PythonFrom = None,
+    json: Json = False,
+) -> int:
+    folder = out or default_folder("path", {"command": command_line()})
+    check_target(folder, "path")
+    if settings_file is not None:
+        check_file(settings_file)
+    done = ask(
+        rate,
+        rtt,
+        buffer=buffer,
+        loss=loss,
+        mtu=mtu,
+        streams=streams,
+        size=size or SIZE,
+        congestion_control=congestion_control,
+        stack=stack,
+        window=window,
+        host_rate=host_rate,
+        txqueuelen=txqueuelen,
+        ring=ring,
+        pacing=pacing,
+        disk_read=disk_read,
+        disk_write=disk_write,
+        set=settings(set or []),
+        repetitions=repetitions,
+        whole=whole,
+        seed=1 if seed is None else seed,
+        workers=workers,
+        out=folder,
+        progress=True,
+        python_from=python_from,
+    )
+    if settings_file is not None:
+        write_file(settings_file, as_file(done.advice.words, done.settings))
+    show(done, folder, json)
+    return 1 if done.failures else 0

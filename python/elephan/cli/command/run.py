@@ -1,0 +1,47 @@
+"""One run: a summary on the terminal, tables and report in a folder.
+
+The tables are Parquet files; elephan schema --tables says what is in them. With PAUSE or PFC the tables pauses and holds
+say which port was paused when and by whom, and whose packets waited; in Python run.spreading() makes trees of them.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elephan.base.errors import InputError
+from elephan.cli.options import Json, PythonFrom, Scenario, Seed, Set, Verbose, out_option
+from elephan.cli.show import show
+from elephan.result import run as runs
+from elephan.result.folder import default_folder
+from elephan.scenario import core
+from elephan.scenario.settings import hint_of_sweep, settings
+from elephan.scenario.source import open_source
+
+
+def command(
+    scenario: Scenario,
+    set: Set = None,
+    seed: Seed = None,
+    out: Annotated[Path | None, out_option("results/NAME-SEED")] = None,
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Capture packets (pcapng): at every host, or where the scenario's record.captures says.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the result of another scenario or seed in --out.")] = False,
+    python_from: PythonFrom = None,
+    json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    changes = settings(set or [])
+    source = open_source(scenario).with_trust(python_from, changes)
+    try:
+        resolved = core.resolve(source, changes, seed)
+    except InputError as error:
+        raise InputError(f"{error}{hint_of_sweep(set or [], str(error))}") from error.__cause__
+    if pcap:
+        resolved = core.resolve(source, runs.capturing(source, changes, seed), seed)
+    folder = out or default_folder(f"{source.stem}-{resolved['seed']}", runs.experiment(resolved["toml"]))
+    done = runs.run(source, seed=seed, set=changes, out=folder, progress=True, pcap=pcap, replace=replace, python_from=python_from)
+    if resolved.get("has_sweep") and not json:
+        typer.echo(f"The scenario has a [sweep], which a single run ignores: elephan sweep {scenario}")
+    show(done, folder, json)

@@ -1,0 +1,43 @@
+"""Finished results of any kind: read again, drawn again, compared."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from elephan.base import kinds
+from elephan.base.errors import InputError
+from elephan.open.difference import Difference as Difference
+from elephan.open.difference import compare as compare
+from elephan.open.difference import scenario_changes as scenario_changes
+from elephan.result import folder
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Returns a finished result of any kind from its folder; the tables of a run or trace are read when asked for.
+
+    >>> saved = el.run("sawtooth", set={"duration": "12 s"}, out="saved")
+    >>> el.load("saved").flows.num_rows
+    1
+    """
+    where, manifest = folder.open_result(path)
+    found = kinds.find(manifest.get("kind"))
+    if found is None:
+        raise InputError(f'{where / "manifest.json"}: damaged: no kind of result "{manifest.get("kind")}"')
+    with folder.damaged(where):
+        return found.load(where)
+
+
+def redraw(path: Path) -> Path:
+    """Writes the report and the figures of a result again; returns the path of the report."""
+    where, manifest = folder.open_result(path)
+    before = set(folder.files(where))
+    try:
+        return Path(load(where).report(where / "report.html", where / "figures"))
+    except KeyError as error:  # a column, or an entry of a JSON file
+        raise folder.lacking(where, error) from error
+    finally:
+        new = [name for name in folder.files(where) if name not in before]
+        if new and isinstance(manifest.get("files"), list):
+            folder.wrote(where, new)

@@ -1,0 +1,60 @@
+"""A single run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from elephan.base.kinds import Compared, Kind
+from elephan.base.quantity import show
+from elephan.report.figure import run_figures
+from elephan.report.figure.terminal import picture
+from elephan.report.page.run_page import notebook, page
+from elephan.report.screen import Screen, grid
+from elephan.report.words.answer import answer
+from elephan.report.words.warnings import warnings
+from elephan.result.run import Run, load_run
+from elephan.statistic import measures
+from elephan.table.names import RUN
+from elephan.table.rows import texts
+
+_WIDTH_MAX = 100  # of a picture
+
+
+def tables(run: Run, screen: Screen) -> None:
+    """Prints the picture of a run in characters, and its statistics."""
+    for line in picture(run, min(screen.width, _WIDTH_MAX)):
+        screen.print(line, style="cyan" if line.startswith("  ") else "dim")
+    table = grid("statistic", "value", "of", words=("of",))
+    for name, value in measures.usual(run, run.curated_statistics).items():
+        of = ", ".join(part for part in (measures.place_of(run, name), measures.time_of(run, name)) if part)
+        table.add_row(name, show(value, measures.unit_of(name), 4), of)
+    screen.print(table)
+    hops = run.manifest["packet_hops"]
+    stacks = ", ".join(sorted({stack for stack in texts(run.flows, "stack") if stack}))
+    said = f"; TCP stack {stacks}" if stacks else ""
+    screen.print(f"{show(hops, '1', len(str(hops)))} packet-hops in {show(run.manifest['wall_s'], 's')}{said}", style="dim")
+    if files := run.captures:
+        screen.long(f"captures: {files[0] if len(files) == 1 else f'{len(files)} files in {files[0].parent}'}")
+
+
+def compared(where: Path) -> Compared:
+    """Returns the usual statistics of a run as those of its only variant."""
+    run = load_run(where)
+    return Compared({"": {name: {run.seed: value} for name, value in measures.usual(run).items()}})
+
+
+KIND = Kind(
+    holds=(
+        *("scenario.toml", "summary.json", "provenance.json", "captures/*.pcapng"),
+        *(f"{name}.parquet" for name in RUN),
+    ),
+    load=load_run,
+    title=lambda run: f"{run.title}  (seed {run.seed})",
+    answer=answer,
+    warnings=warnings,
+    tables=tables,
+    page=page,
+    notebook=notebook,
+    compared=compared,
+    figures=run_figures,
+)

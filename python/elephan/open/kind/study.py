@@ -1,0 +1,44 @@
+"""A study with the verdicts on its claims."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from elephan.base.kinds import Kind
+from elephan.base.quantity import show
+from elephan.experiment.study import Results, load_study
+from elephan.open.difference import of_runs
+from elephan.open.kind import run
+from elephan.report.page.study_page import notebook, page, tally
+from elephan.report.screen import Screen, grid
+from elephan.result.folder import DRAWN
+
+_COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow", "not run": "dim"}
+
+
+def tables(results: Results, screen: Screen) -> None:
+    """Prints the verdict of every claim."""
+    table = grid("claim", "verdict", "observed (95 % interval), expected", words=("verdict", "observed (95 % interval), expected"))
+    for column in table.columns[:2]:
+        column.no_wrap = True
+    for verdict in (one for one in results.verdicts if one.run):
+        lines = [f"{f.part.subject}: {f.text}, expected {f.part.expected}" for f in verdict.run]
+        table.add_row(verdict.claim.id, Text(verdict.word, _COLOURS[verdict.verdict]), "\n".join(lines))
+    screen.print(table)
+    screen.print(f"{tally(results.verdicts)}. {show(results.facts['wall_s'], 's')}.", style="dim")
+
+
+KIND = Kind(
+    holds=(
+        *("claims.json", "provenance.json", "scenario.toml", "scenarios/*", "runs.parquet"),
+        *(f"runs/*/*/{name}" for name in ("manifest.json", *DRAWN, *run.KIND.holds)),
+    ),
+    load=load_study,
+    title=lambda results: results.study.question,
+    answer=lambda results: results.study.figures.answer(results),
+    warnings=lambda _: (),
+    tables=tables,
+    page=page,
+    notebook=notebook,
+    compared=of_runs,
+)

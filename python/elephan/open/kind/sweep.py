@@ -1,0 +1,76 @@
+"""A sweep: one scenario with many parameters and seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from elephan.base.kinds import Compared, Kind
+from elephan.experiment.sweep import Sweep
+from elephan.experiment.trials import Trials, Variant
+from elephan.open.difference import of_runs
+from elephan.report.figure.sweep_figures import alike
+from elephan.report.page.sweep_page import answer, notebook, page, shown, sweep_warnings
+from elephan.report.screen import Screen, bounds, grid
+from elephan.result import folder
+from elephan.result.run import read_table
+from elephan.scenario.source import read_object
+from elephan.statistic import measures
+
+
+def load(path: Path) -> Sweep:
+    """Returns a finished sweep from its folder."""
+    where, manifest = folder.open_result(path)
+    summary = read_object(where / "summary.json")
+    with folder.damaged(where / "summary.json"):
+        variants = [Variant(v["variant"], v["parameters"]) for v in summary["variants"]]
+        facts = summary["facts"] | {"manifest": manifest}
+    with folder.damaged(where / "runs.parquet"):
+        trials = Trials.of_table(read_table(where / "runs.parquet"), measures.is_statistic, variants)
+    with folder.damaged(where / "manifest.json"):
+        return Sweep(manifest["name"], variants, trials, facts)
+
+
+def tables(sweep: Sweep, screen: Screen) -> None:
+    """Prints a row per variant."""
+    statistics = shown(sweep)
+    cells = {s: [bounds(sweep.interval(label, s), measures.unit_of(s)) for label in sweep.labels] for s in statistics}
+    room = screen.width - max(map(len, ("variant", *sweep.labels)))
+    for group in _fitting({s: max(map(len, (s, *column))) + 2 for s, column in cells.items()}, room):
+        table = grid("variant", *group)
+        for i, label in enumerate(sweep.labels):
+            table.add_row(label, *(cells[s][i] for s in group))
+        screen.print(table)
+    repetitions = len(sweep.trials.seeds)
+    if repetitions > 1 and not alike(sweep, statistics):
+        words = f"Means of {repetitions} runs, ± half of the 95 % interval (in brackets one cut off where its quantity ends)."
+        screen.print(words, style="dim")
+    for name in sweep.missing:
+        screen.print(f'{name}: no run has a value of "{measures.parse(name)[0].description}"', style="red")
+
+
+def _fitting(widths: dict[str, int], room: int) -> list[list[str]]:
+    """Returns columns in tables as wide as there is room for, at least two in each."""
+    groups: list[list[str]] = [[]]
+    for name in widths:
+        if len(groups[-1]) >= 2 and sum(widths[n] for n in groups[-1]) + widths[name] > room:
+            groups.append([])
+        groups[-1].append(name)
+    return groups
+
+
+def compared(where: Path) -> Compared:
+    """Returns the statistics of every run, with the flows of each variant."""
+    return of_runs(where, read_object(where / "summary.json")["facts"].get("flows", {}))
+
+
+KIND = Kind(
+    holds=("scenario.toml", "summary.json", "compare.json", "runs.parquet", "means.parquet"),
+    load=load,
+    title=lambda sweep: str(sweep.facts.get("title") or sweep.name),
+    answer=answer,
+    warnings=sweep_warnings,
+    tables=tables,
+    page=page,
+    notebook=notebook,
+    compared=compared,
+)
