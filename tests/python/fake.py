@@ -97,6 +97,7 @@ def tables(seed: int = 1, lossy: bool = True, flows: int = 3) -> dict[str, pa.Ta
             "port": np.full(n, 1, np.int64),
             "queue_bytes": queue,
             "queue_packets": queue // 1518,
+            "tx_packets": (delivered.sum(axis=1) // 1460).astype(np.int64),
             "tx_bytes": (delivered.sum(axis=1) * 1538 // 1460).astype(np.int64),
             "drops": drops,
             "marks": np.zeros(n, np.int64),
@@ -134,13 +135,13 @@ def tables(seed: int = 1, lossy: bool = True, flows: int = 3) -> dict[str, pa.Ta
 
 # Tables that the made-up network has no rows for, with the columns that are read.
 EMPTY = {
-    "datagrams": "time_ns flow payload_bytes",
-    "copies": "copy received_ns",
+    "datagrams": "time_ns flow seq payload_bytes",
+    "copies": "copy traffic received_ns",
     "copy_samples": "time_ns copy cache_bytes",
     "hosts": "host cpu frames",
-    "host_samples": "time_ns host logger_silent_ns",
+    "host_samples": "time_ns host cpu logger_silent_ns",
     "logger_gaps": "host begin_ns",
-    "transmit_samples": "time_ns host qdisc_packets",
+    "transmit_samples": "time_ns host port qdisc_packets",
 }
 
 

@@ -16,10 +16,12 @@ import elephan as el
 import numpy as np
 import pyarrow as pa
 import pytest
+from elephan._core import data_dictionary
 from elephan.base.errors import InputError
 from elephan.report.words.view import View
 from elephan.scenario.source import library
-from elephan.table.names import RUN as TABLES
+from elephan.table.classes import RUN as TABLES
+from elephan.table.classes import TRACE
 
 SHORT = {"duration": "11 s"}
 
@@ -33,6 +35,19 @@ def test_a_run_has_its_tables() -> None:
     assert 'duration = "11 s"' in run.scenario
     assert run.summary["flows"] == 1
     assert run.flow_samples.num_rows == 11_000 // 50 + 1 or run.flow_samples.num_rows == 11_000 // 50
+
+
+def test_every_table_of_the_core_is_a_property_of_a_run_with_its_words() -> None:
+    """The data dictionary is the core's own; a table that is declared in the crate `record` needs no other line of Python."""
+    of_runs, of_traces = (
+        dict(re.findall(r"^## (\w+)\n\n(.+)", part, re.M)) for part in data_dictionary().split("# Tables of a trace")
+    )
+    assert {"flows", "transmit_samples"} < set(of_runs)
+    assert (list(TABLES), list(TRACE)) == (list(of_runs), list(of_traces))
+    for name, words in of_runs.items():
+        said = " ".join((getattr(el.Run, name).__doc__ or "").split())
+        assert said.startswith("A row is ")
+        assert words.startswith(said.removesuffix("."))
 
 
 def test_the_same_seed_gives_the_same_tables() -> None:

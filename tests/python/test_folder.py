@@ -13,7 +13,7 @@ import pytest
 from elephan.base.errors import ElephanError, InputError, OutputError
 from elephan.open import redraw
 from elephan.result import folder
-from elephan.table.names import RUN as TABLES
+from elephan.table.classes import RUN as TABLES
 
 
 def write(target: Path, text: str = "x") -> None:

@@ -117,7 +117,7 @@ def test_little_memory_is_a_line_and_no_wait(tmp_path: Path) -> None:
 import resource, sys
 import pyarrow.parquet, elephan as el
 from elephan import open as results
-from elephan.table.names import RUN
+from elephan.table.classes import RUN
 held = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (held + 6_000_000, held + 6_000_000))
 try:

@@ -444,10 +444,10 @@ def test_a_damaged_run(fake_core: None, tmp_path: Path) -> None:
         fresh()
         (where / f"{name}.json").write_text(text)
         assert f"{where / name}.json: " in damaged(where)
-    for name in ("flows", "flow_samples"):
+    for name, column in {"flows": "flow", "flow_samples": "time_ns"}.items():
         fresh()
         shutil.copy(where / "ports.parquet", where / f"{name}.parquet")
-        assert f"{where / name}.parquet: damaged: not the table {name}, it has no column flow" in damaged(where)
+        assert f"{where / name}.parquet: damaged: not the table {name}, it has no column {column}" in damaged(where)
         with pytest.raises(InputError, match="not the table"):
             getattr(el.load(where), name)
     for kind in ({}, {"kind": "run"}, {"kind": "nonesuch"}):

@@ -1,4 +1,5 @@
-//! Writes `docs/data-dictionary.md`; with `--check` only says whether it has drifted.
+//! Writes what is generated from the tables: `docs/data-dictionary.md` and the Python module that names them. With `--check` it
+//! only says which of them have drifted.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
@@ -6,15 +7,19 @@ use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> std::io::Result<ExitCode> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/data-dictionary.md");
-    let text = elephan_record::data_dictionary();
-    if std::env::args().nth(1).as_deref() != Some("--check") {
-        std::fs::write(&path, text)?;
-        return Ok(ExitCode::SUCCESS);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let check = std::env::args().nth(1).as_deref() == Some("--check");
+    let mut status = ExitCode::SUCCESS;
+    for (name, text) in [
+        ("docs/data-dictionary.md", elephan_record::data_dictionary()),
+        ("python/elephan/table/classes.py", elephan_record::python_module()),
+    ] {
+        if !check {
+            std::fs::write(root.join(name), text)?;
+        } else if std::fs::read_to_string(root.join(name)).ok().as_deref() != Some(text.as_str()) {
+            eprintln!("{name} has drifted; run `make generate`");
+            status = ExitCode::FAILURE;
+        }
     }
-    if std::fs::read_to_string(&path)? == text {
-        return Ok(ExitCode::SUCCESS);
-    }
-    eprintln!("docs/data-dictionary.md has drifted; run `make generate`");
-    Ok(ExitCode::FAILURE)
+    Ok(status)
 }

@@ -40,3 +40,65 @@ fn tables(text: &mut String, specs: &[Spec]) {
         }
     }
 }
+
+/// The Python module that names the tables and gives a run a property for each.
+pub fn python_module() -> String {
+    let runs = specs();
+    let mut text = String::from(
+        "\"\"\"The tables of runs and traces. Generated from crates/record/src/{rows,trace}.rs by `make generate`; do not edit.\"\"\"\n\n\
+         from __future__ import annotations\n\n\
+         from collections.abc import Mapping\n\
+         from typing import TYPE_CHECKING\n\n\
+         if TYPE_CHECKING:\n    import pyarrow as pa\n\n\
+         # Each table with its first columns, as many as no other table has all of.\n",
+    );
+    let all: Vec<Spec> = runs.iter().chain(&trace_specs()).copied().collect();
+    names(&mut text, "RUN", &runs, &all);
+    names(&mut text, "TRACE", &trace_specs(), &all);
+    text.push_str("\n\nclass RunTables:\n    \"\"\"The tables of a run, each as a property.\"\"\"\n\n    tables: Mapping[str, pa.Table]\n");
+    for spec in runs {
+        let (name, about) = (spec.name, spec.description);
+        let sentence = about.split_once(". ").map_or(about, |(first, _)| first).trim_end_matches('.');
+        let _ = write!(
+            text,
+            "\n    @property\n    def {name}(self) -> pa.Table:\n        \"\"\"{}\"\"\"\n        return self.tables[\"{name}\"]\n",
+            wrapped(&format!("{sentence}."))
+        );
+    }
+    text
+}
+
+/// Writes a dictionary of the tables with the columns that tell each of them.
+fn names(text: &mut String, constant: &str, specs: &[Spec], all: &[Spec]) {
+    let _ = writeln!(text, "{constant} = {{");
+    for spec in specs {
+        let told = (1..spec.columns.len()).find(|&count| !all.iter().any(|other| has(other, spec, count)));
+        let first = &spec.columns[..told.unwrap_or(spec.columns.len())];
+        let columns: String = first.iter().map(|column| format!("\"{}\", ", column.name)).collect();
+        let columns = if first.len() > 1 { columns.trim_end_matches(", ") } else { columns.trim_end() };
+        let _ = writeln!(text, "    \"{}\": ({columns}),", spec.name);
+    }
+    text.push_str("}\n");
+}
+
+/// Whether another table has the first columns of a table.
+fn has(other: &Spec, spec: &Spec, count: usize) -> bool {
+    let held = |name| other.columns.iter().any(|column| column.name == name);
+    other.name != spec.name && spec.columns[..count].iter().all(|column| held(column.name))
+}
+
+/// A docstring in lines of at most 120 columns.
+fn wrapped(sentence: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in sentence.split(' ') {
+        let line = lines.last_mut().expect("there is a line");
+        if !line.is_empty() && line.len() + word.len() > 108 {
+            lines.push(word.to_owned());
+        } else {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(word);
+        }
+    }
+    let end = if lines.len() > 1 { "\n        " } else { "" };
+    format!("{}{end}", lines.join("\n        "))
+}

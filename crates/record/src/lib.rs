@@ -28,7 +28,7 @@ pub use arrow_array::RecordBatch;
 pub use arrow_schema::{Schema, SchemaRef};
 pub use capture::{Capture, CapturedPacket, Direction, Interface, LinkType};
 pub use copies::{CopyRow, CopySampleRow};
-pub use dictionary::data_dictionary;
+pub use dictionary::{data_dictionary, python_module};
 pub use flows::{FlowRow, StatisticsRow};
 pub use hosts::{HostRow, HostSampleRow, LoggerGapRow};
 pub use info::InfoRow;

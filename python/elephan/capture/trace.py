@@ -25,8 +25,8 @@ from elephan.result.run import Run, load_run, read_table
 from elephan.scenario import core
 from elephan.scenario.source import read_object
 from elephan.table import phases
+from elephan.table.classes import TRACE
 from elephan.table.flow_phases import chosen_flow, plateau_bps
-from elephan.table.names import TRACE
 from elephan.table.rows import among, column
 from elephan.theory import closed as theory
 

@@ -21,8 +21,8 @@ from elephan.scenario.guestsource import provenance
 from elephan.scenario.source import Source, open_source, read_json, read_object, read_text
 from elephan.statistic import measures
 from elephan.statistic.measures import statistic
+from elephan.table.classes import RUN, TRACE, RunTables
 from elephan.table.flow_phases import flow_phases
-from elephan.table.names import RUN
 from elephan.table.spreading import spreading
 
 if TYPE_CHECKING:
@@ -32,32 +32,6 @@ if TYPE_CHECKING:
     from elephan.table.spreading import Tree
 
 Late = Any  # a value, or a function that gives it
-
-# Columns of each table of which no other has all.
-_TELLING = {
-    "flows": ("flow", "congestion_control"),
-    "messages": ("flow", "latency_ns"),
-    "datagrams": ("flow", "payload_bytes"),
-    "flow_samples": ("flow", "srtt_ns"),
-    "statistics": ("time_ns", "count_rtt"),
-    "info": ("time_ns", "ca_state"),
-    "ports": ("port", "queue_max_bytes"),
-    "port_samples": ("port", "queue_bytes", "tx_bytes"),
-    "switch_samples": ("switch", "memory_bytes"),
-    "pauses": ("pause", "cause"),
-    "holds": ("flow", "bound_packets"),
-    "limiter_samples": ("port", "target_bps"),
-    "copies": ("copy", "received_ns"),
-    "copy_samples": ("copy", "cache_bytes"),
-    "hosts": ("host", "cpu", "frames"),
-    "host_samples": ("host", "logger_silent_ns"),
-    "logger_gaps": ("host", "begin_ns"),
-    "transmit_samples": ("host", "qdisc_packets"),
-    "events": ("kind", "packet_bytes"),
-    "connections": ("connection", "vantage"),
-    "connection_samples": ("connection", "sent_bytes"),
-    "trace_events": ("connection", "seq_bytes"),
-}
 
 
 def read_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
@@ -78,7 +52,7 @@ def read_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
         if from_outside(error):
             raise
         raise InputError(f"{file}: the table {file.stem} is damaged or cannot be read") from None
-    if lacking := [name for name in _TELLING.get(file.stem, ()) if name not in names]:
+    if lacking := [name for name in {**RUN, **TRACE}.get(file.stem, ()) if name not in names]:
         raise InputError(f"{file}: damaged: not the table {file.stem}, it has no column {lacking[0]}")
     return table
 
@@ -126,7 +100,7 @@ class Tables(Mapping[str, "pa.Table"]):
         return len(RUN)
 
 
-class Run(folder.Result):
+class Run(folder.Result, RunTables):
     """The result of one run. Tables are pyarrow Tables; `.to_pylist()` gives rows, `.to_pandas()` a data frame (extra `pandas`).
 
     >>> run = el.run("sawtooth", set={"duration": "30 s"})
@@ -147,6 +121,7 @@ class Run(folder.Result):
     """
 
     kind = "run"
+    tables: Tables
 
     def __init__(
         self, tables: Tables, summary: Late, scenario: Late, provenance: Late, manifest: Late, resolved: Late = None
@@ -189,101 +164,6 @@ class Run(folder.Result):
     def manifest(self) -> dict[str, Any]:
         """How the run came about."""
         return dict(self._given("manifest"))
-
-    @property
-    def flows(self) -> pa.Table:
-        """A row per connection or UDP stream."""
-        return self.tables["flows"]
-
-    @property
-    def messages(self) -> pa.Table:
-        """A row per application message or transfer."""
-        return self.tables["messages"]
-
-    @property
-    def datagrams(self) -> pa.Table:
-        """A row per datagram that a receiver has logged (`record.datagrams`)."""
-        return self.tables["datagrams"]
-
-    @property
-    def flow_samples(self) -> pa.Table:
-        """The state of flows at sample times."""
-        return self.tables["flow_samples"]
-
-    @property
-    def statistics(self) -> pa.Table:
-        """What each connection counts at sample times, the instruments of RFC 4898 (`record.statistics`)."""
-        return self.tables["statistics"]
-
-    @property
-    def info(self) -> pa.Table:
-        """What Linux's `tcp_info` shows of the sending end of each connection at sample times (`record.info`)."""
-        return self.tables["info"]
-
-    @property
-    def ports(self) -> pa.Table:
-        """A row per port (one direction of a link)."""
-        return self.tables["ports"]
-
-    @property
-    def port_samples(self) -> pa.Table:
-        """The state of ports at sample times."""
-        return self.tables["port_samples"]
-
-    @property
-    def limiter_samples(self) -> pa.Table:
-        """A row per limiter of a host and sample time."""
-        return self.tables["limiter_samples"]
-
-    @property
-    def copies(self) -> pa.Table:
-        """A row per transfer from disk to disk."""
-        return self.tables["copies"]
-
-    @property
-    def copy_samples(self) -> pa.Table:
-        """The state of transfers from disk to disk at sample times."""
-        return self.tables["copy_samples"]
-
-    @property
-    def hosts(self) -> pa.Table:
-        """A row per host with a model of its receive side or processor."""
-        return self.tables["hosts"]
-
-    @property
-    def host_samples(self) -> pa.Table:
-        """The state of such hosts at sample times."""
-        return self.tables["host_samples"]
-
-    @property
-    def logger_gaps(self) -> pa.Table:
-        """A row per silence of a host's logger."""
-        return self.tables["logger_gaps"]
-
-    @property
-    def transmit_samples(self) -> pa.Table:
-        """A row per port of a host with a transmit side and sample time: packets in qdisc and ring."""
-        return self.tables["transmit_samples"]
-
-    @property
-    def switch_samples(self) -> pa.Table:
-        """The state of switches at sample times."""
-        return self.tables["switch_samples"]
-
-    @property
-    def pauses(self) -> pa.Table:
-        """A row per pause interval: when a port might not send, who paused it, and what was to blame."""
-        return self.tables["pauses"]
-
-    @property
-    def holds(self) -> pa.Table:
-        """Whose packets pause intervals held, by episode and port."""
-        return self.tables["holds"]
-
-    @property
-    def events(self) -> pa.Table:
-        """Rare things: drops, pauses, timeouts."""
-        return self.tables["events"]
 
     @property
     def captures(self) -> list[Path]:

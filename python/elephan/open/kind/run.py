@@ -14,7 +14,7 @@ from elephan.report.words.answer import answer
 from elephan.report.words.warnings import warnings
 from elephan.result.run import Run, load_run
 from elephan.statistic import measures
-from elephan.table.names import RUN
+from elephan.table.classes import RUN
 from elephan.table.rows import texts
 
 _WIDTH_MAX = 100  # of a picture

@@ -9,7 +9,7 @@ from elephan.base.kinds import Compared, Kind
 from elephan.capture.trace import Trace, load_trace
 from elephan.report.page.trace_page import answer, notebook, page, shown
 from elephan.report.screen import Screen, grid
-from elephan.table.names import TRACE
+from elephan.table.classes import TRACE
 
 _CONNECTIONS_MAX = 12  # rows on a terminal
 _COLUMNS = {
