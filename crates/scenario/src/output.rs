@@ -42,7 +42,7 @@ pub(crate) fn values(words: &Scenario) -> Json {
     json
 }
 
-/// Returns the origin of each leaf of a resolved scenario.
+/// Returns the origin of each leaf of a resolved scenario but `answer`, which has words for a reader and no parameter.
 pub(crate) fn provenance(words: &Scenario, tree: &Node, values: &Json, root: &Json) -> IndexMap<String, Provenance> {
     let mut leaves = IndexMap::new();
     if values.is_object() {
@@ -84,7 +84,7 @@ fn document(map: &Map<String, Json>) -> DocumentMut {
                 entries.iter().for_each(|entry| tables.push(table(entry)));
                 Item::ArrayOfTables(tables)
             }
-            ("record" | "congestion_management", _) => Item::Table(table(json)),
+            ("answer" | "record" | "congestion_management", _) => Item::Table(table(json)),
             _ => value(inline(json)),
         };
         document.insert(key, item);
@@ -145,7 +145,7 @@ impl<'a> Marker<'a> {
     fn mark(&mut self, schema: &'a Json, json: &Json, at: &Path) {
         match json {
             Json::Object(map) => {
-                for (key, inner) in map {
+                for (key, inner) in map.iter().filter(|(key, _)| !at.0.is_empty() || *key != "answer") {
                     match self.property(schema, json, key) {
                         Some(of) if inner.is_object() || has_tables(inner) => self.mark(of, inner, &at.key(key)),
                         of => self.leaf(of, inner, at.key(key)),

@@ -26,6 +26,7 @@ from elephan.experiment.trials import (
     parameter_columns,
 )
 from elephan.result import folder
+from elephan.result.run import check_answer
 from elephan.scenario import core
 from elephan.scenario.source import Source, open_source
 from elephan.statistic import bounds, measures
@@ -256,6 +257,7 @@ def sweep(
     if isinstance(statistics, str) or not isinstance(statistics, Sequence):
         raise InputError(f"statistics are a list of names, not {statistics!r}")
     check_workers(workers)
+    check_answer(source, {})
     asked = list(statistics)
     answering = list(asked or source.notes.statistics)
     if not statistics:

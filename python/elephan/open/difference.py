@@ -84,6 +84,7 @@ def _difference_of(name: str, pairs: Mapping[int, float]) -> stats.Interval:
 
 
 _LISTED_MAX = 4  # differences between two scenarios that are told
+_WORDS = ("title", "question", "answer")  # of a scenario, which change no run
 
 
 def _name_in_list(place: int, value: Any) -> str:
@@ -116,7 +117,8 @@ def scenario_changes(a: Path, b: Path) -> str:
     if not of_a.get("scenario_sha256") or not of_b.get("scenario_sha256") or of_a["scenario_sha256"] == of_b["scenario_sha256"]:
         return ""
     found = [(path[1:], one, other) for path, one, other in _differences(_resolved(a), _resolved(b))]
-    told = [f"{path} ({_as_word(one)}, {_as_word(other)})" for path, one, other in found if path not in ("title", "question")]
+    parameters = [(path, one, other) for path, one, other in found if path.partition(".")[0] not in _WORDS]
+    told = [f"{path} ({_as_word(one)}, {_as_word(other)})" for path, one, other in parameters]
     more = f" and {len(told) - _LISTED_MAX} more" if len(told) > _LISTED_MAX else ""
     where = f"{', '.join(told[:_LISTED_MAX]) or 'words only'}{more}"
     if {"sweep", "study"} & {of_a.get("kind"), of_b.get("kind")}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -253,9 +253,7 @@ def _manifest(source: Source, overrides: Mapping[str, Any], result: Any) -> dict
     origins, resolved = json.loads(result.provenance), json.loads(result.resolved)
     return {
         **folder.manifest_head("run", source.stem),
-        "look_for": source.notes.look_for,
-        "figure": source.notes.figure,
-        "statistics": list(source.notes.statistics),
+        **vars(source.noted(overrides)),
         **experiment(str(result.resolved_toml)),
         "seed": int(resolved.get("seed", 0)),
         "overrides": dict(overrides),
@@ -278,6 +276,17 @@ def finish(source: Source, overrides: Mapping[str, Any], result: Any, tables: Ta
         lambda: _manifest(source, overrides, result),
         lambda: json.loads(result.resolved),
     )
+
+
+def check_answer(source: Source, overrides: Mapping[str, Any]) -> None:
+    """Raises InputError, with file and line, if a scenario is answered by a figure or a statistic that there is not."""
+    found = source.noted(overrides)
+    checks: list[tuple[str, Callable[[str], Any]]] = [(name, measures.parse) for name in found.statistics]
+    for name, check in [*checks, *([(found.figure, kinds.of(Run).figures.known)] if found.figure else [])]:
+        try:
+            check(name)
+        except InputError as error:
+            raise InputError(f"{source.place(name)}: answer: {error}") from None
 
 
 def capturing(source: Source, overrides: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
@@ -332,11 +341,7 @@ def run(
         if out is None:
             raise InputError("captures are files: say with out where to write them")
         overrides = capturing(source, overrides, seed)
-    if source.notes.figure:
-        kinds.of(Run).figures.known(source.notes.figure)
-    for name in source.notes.statistics:
-        measures.parse(name)
-
+    check_answer(source, overrides)
     if out is not None and not replace:
         _check_same(out, core.resolved_toml(source, overrides, seed))
 

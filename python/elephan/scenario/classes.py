@@ -28,6 +28,7 @@ class Scenario(ScenarioModel):
 
     title: One line that says what this is. Default: "".
     question: The question that the run answers, for the report. Default: "".
+    answer: What answers the question: what to look for, the figure, the statistics.
     duration: Simulated time.
     warmup: Goodput, delivered bytes and utilisation count from here on; tables hold everything. Default: "0 s".
     seed: All random draws follow from it. `--seed` overrides it; repetition i of a sweep uses seed + i. Default: 1.
@@ -50,6 +51,7 @@ class Scenario(ScenarioModel):
 
     title: str | None = None
     question: str | None = None
+    answer: ScenarioAnswer | dict[str, Any] | None = None
     duration: Time
     warmup: Time | None = None
     seed: int | None = None
@@ -69,6 +71,22 @@ class Scenario(ScenarioModel):
     change: list[Change | dict[str, Any]] | None = None
     record: Record | dict[str, Any] | None = None
     sweep: Vary | dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class ScenarioAnswer(Table):
+    """What answers the question of the scenario, for a reader. A simulation does not read it.
+
+    look_for: What a reader of the report should look for in its first figure.
+    figure: The figure that answers, which stands first in the report: one of `elephan list figures`. Without it the first that
+        fits.
+    statistics: The statistics that answer, which stand first on the terminal and in a sweep (`elephan list statistics`):
+        `["utilisation.max", "goodput_bps.sum"]`. A sweep without them shows those that vary.
+    """
+
+    look_for: str | None = None
+    figure: str | None = None
+    statistics: list[str] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -4335,6 +4353,7 @@ __all__ = [
     "Roce",
     "Scalable",
     "Scenario",
+    "ScenarioAnswer",
     "Scfq",
     "Sfq",
     "Star",

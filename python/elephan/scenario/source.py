@@ -22,7 +22,7 @@ from elephan.scenario.trust import NOBODY, Trust, trust
 
 @dataclass(frozen=True)
 class Notes:
-    """What to look for, the figure that answers, and the statistics that a sweep reports (the first one answers)."""
+    """What answers a scenario: what to look for, the figure, and the statistics that a sweep reports (the first one answers)."""
 
     look_for: str = ""
     figure: str = ""
@@ -45,13 +45,25 @@ class Source:
 
     @property
     def notes(self) -> Notes:
-        """What the leading comment of the file says."""
-        return notes(self.text)
+        """What answers the scenario: its table `answer`."""
+        return self.noted({})
+
+    def noted(self, overrides: Mapping[str, Any]) -> Notes:
+        """Returns what answers the scenario after overrides such as `answer.figure`."""
+        table = _answer_table(self.text, self.format) if "answer" in self.text else None
+        found = notes(table) if table is not None else _of_comment(self)
+        return notes({key.removeprefix("answer."): value for key, value in overrides.items() if key.startswith("answer.")}, found)
+
+    def place(self, word: str) -> str:
+        """Returns the file, and line and column where a word of it stands, as errors of the core begin."""
+        before, found, _ = self.text.partition(word)
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        return f"{self.name}:{line}:{column}" if found else self.name
 
 
 @dataclass(frozen=True)
 class LibraryEntry:
-    """A ready scenario: its title, its question, and the notes of its leading comment."""
+    """A ready scenario: its title, its question, and what answers it."""
 
     name: str
     path: Path
@@ -138,25 +150,54 @@ def read_object(path: Path) -> dict[str, Any]:
     return found
 
 
+_TYPES: dict[str, Any] = {"look_for": str, "figure": str, "statistics": (list, tuple)}
+
+
+def notes(table: Any, over: Notes | None = None) -> Notes:
+    """Returns what a table `answer` says. What has a wrong type is left out: the core refuses it."""
+    said = {key: value for key, value in table.items() if isinstance(value, _TYPES.get(key, ()))} if isinstance(table, dict) else {}
+    if "statistics" in said:
+        said["statistics"] = tuple(name for name in said["statistics"] if isinstance(name, str))
+    return replace(over or Notes(), **said)
+
+
+def _answer_table(text: str, language: str) -> Any:
+    """Returns the table `answer` of a scenario; None if there is none, or if the core will refuse the text."""
+    import tomllib
+
+    try:
+        return (json.loads if language == "json" else tomllib.loads)(text).get("answer")
+    except (ValueError, RecursionError, AttributeError):
+        return None
+
+
 _HEADER = re.compile(r"^#\s*(look for|figure|statistics):\s*(.+)$", re.IGNORECASE)
 
 
-def notes(text: str) -> Notes:
-    """The `# Look for:`, `# Figure:` and `# Statistics:` lines of a leading comment; indented lines go on."""
-    found: dict[str, str] = {}
+def _of_comment(source: Source) -> Notes:
+    """Returns what the leading comment of an older scenario says: `# Look for:`, `# Figure:`, `# Statistics:`."""
+    found: dict[str, Any] = {}
     key = ""
-    for line in text.splitlines():
+    for line in source.text.splitlines():
         if not line.startswith("#"):
             break
         if match := _HEADER.match(line):
-            key = match[1].lower()
+            key = match[1].lower().replace(" ", "_")
             found[key] = match[2].strip()
         elif key and line.startswith("#   "):
             found[key] += " " + line[1:].strip()
         else:
             key = ""
-    names = tuple(name.strip() for name in found.get("statistics", "").split(",") if name.strip())
-    return Notes(found.get("look for", ""), found.get("figure", ""), names)
+    if found:
+        _note_of_comment(source.name)
+        found["statistics"] = [name.strip() for name in found.get("statistics", "").split(",") if name.strip()]
+    return notes(found)
+
+
+@cache
+def _note_of_comment(name: str) -> None:
+    """Says once of a scenario that it has its answer in a comment."""
+    _renamed.note(f"{name}: '# Look for:', '# Figure:' or '# Statistics:' in its comment", "the table [answer]", 5)
 
 
 @cache
@@ -169,7 +210,7 @@ def library() -> dict[str, LibraryEntry]:
         text = path.read_text(encoding="utf-8")
         document = tomllib.loads(text)
         title, question = str(document.get("title", "")), str(document.get("question", ""))
-        entries[path.stem] = LibraryEntry(path.stem, path, title, question, notes(text))
+        entries[path.stem] = LibraryEntry(path.stem, path, title, question, notes(document.get("answer")))
     return entries
 
 

@@ -1,6 +1,7 @@
 //! The written scenario: the words of the language as types. Their doc comments are the reference page, their serde
 //! defaults the documented defaults, their schema what the text is checked against.
 
+mod answer;
 mod change;
 mod links;
 mod nodes;
@@ -8,6 +9,7 @@ mod record;
 mod sweep;
 mod traffic;
 
+pub use answer::AnswerWords;
 pub use change::ChangeWords;
 pub use links::{Delay, Direction, Jitter, LinkPairing, Links, Order, Reorder, Spread};
 pub use nodes::{Hosts, Switches};
@@ -34,6 +36,9 @@ pub struct Scenario {
     /// The question that the run answers, for the report.
     #[serde(default)]
     pub question: String,
+    /// What answers the question: what to look for, the figure, the statistics.
+    #[serde(default)]
+    pub answer: AnswerWords,
     /// Simulated time.
     pub duration: Span,
     /// Goodput, delivered bytes and utilisation count from here on; tables hold everything.
