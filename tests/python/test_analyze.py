@@ -292,10 +292,10 @@ _ONE_WAY = "the capture has {} only, no packet of the other direction, so "
 @pytest.mark.parametrize(
     ("frames", "note", "unknown", "known"),
     [
-        (_HANDSHAKE[:1] + _DATA, _ONE_WAY.format("data") + "what was delivered, goodput, ", "delivered goodput", "again"),
-        (_DATA, _ONE_WAY.format("data") + "what was delivered, goodput, ", "delivered goodput", "again"),
-        (_HANDSHAKE[1:] + _ACKS, _ONE_WAY.format("ACKs") + "mean goodput, retrans", "goodput again burst", "delivered"),
-        (_ACKS, _ONE_WAY.format("ACKs") + "what was delivered, mean goodput, retrans", "delivered goodput again burst", ""),
+        (_HANDSHAKE[:1] + _DATA, _ONE_WAY.format("data") + "what was delivered, goodput, ", "delivered goodput", "retransmitted"),
+        (_DATA, _ONE_WAY.format("data") + "what was delivered, goodput, ", "delivered goodput", "retransmitted"),
+        (_HANDSHAKE[1:] + _ACKS, _ONE_WAY.format("ACKs") + "mean goodput, retrans", "goodput retransmitted burst", "delivered"),
+        (_ACKS, _ONE_WAY.format("ACKs") + "what was delivered, mean goodput, retrans", "delivered goodput retransmitted burst", ""),
     ],
 )
 def test_one_direction_says_what_it_cannot_know(
