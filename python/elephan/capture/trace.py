@@ -86,6 +86,8 @@ class Trace(folder.Result):
     (172, 0.0)
     >>> round(trace.rtt_ns(trace.row(0)) / 1e6)
     77
+    >>> sorted(trace.as_dict())[:2]
+    ['connections', 'phases']
     >>> trace.phases().recovers is None, trace.activity(0).whole_s > 0
     (True, True)
     """

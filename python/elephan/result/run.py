@@ -112,8 +112,8 @@ class Run(folder.Result, RunTables):
     1.0
     >>> run.phases().recovers
     True
-    >>> run.spreading()
-    []
+    >>> run.spreading(), run.as_dict()["kind"]
+    ([], 'run')
     >>> len(run.figure("sawtooth").axes)
     2
     >>> run.report("sawtooth.html")
