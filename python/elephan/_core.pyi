@@ -346,7 +346,7 @@ class PrrRecovery:
 
 @final
 class Rounds:
-    """Streams of one law that share a bottleneck, a round trip at a time. Seconds, bytes and bit/s, of payload."""
+    """Streams of one controller that share a bottleneck, a round trip at a time. Seconds, bytes and bit/s, of payload."""
 
     def __new__(
         cls,
