@@ -96,14 +96,14 @@ class RunTables:
 
     @property
     def pauses(self) -> pa.Table:
-        """A row is a closure: the time from which a port may send nothing, or nothing of a priority, until it may
-        again.
+        """A row is a pause interval: the time from which a port may send nothing, or nothing of a priority, until it
+        may again.
         """
         return self.tables["pauses"]
 
     @property
     def holds(self) -> pa.Table:
-        """A row is what the closures of an episode at one port did to a flow whose packets they held."""
+        """A row is what the pause intervals of an episode at one port did to a flow whose packets they held."""
         return self.tables["holds"]
 
     @property
