@@ -217,6 +217,7 @@ impl World<'_> {
     /// What a controller draws from: by the flow's name and its connection's key.
     pub fn controller_seed(&self, (traffic, plan, instance): (u32, FlowPlan, u32), key: u32) -> u64 {
         let path = self.flow_path(traffic, plan, instance);
+        // The stream has the name of earlier versions: with another name every draw would change.
         self.stream(&path, "law").next_u64().wrapping_add(u64::from(key))
     }
 
