@@ -197,3 +197,78 @@ def test_what_a_quick_cut_leaves_out_is_not_run_and_what_failed_is_inconclusive(
     assert seen(some, "ab") == ("inconclusive", "inconclusive")  # every run of b failed
     assert seen(Numbers(a_goodput_bps_sum=[1.0, 1.0]), "a") == ("fails", "fails")
     assert seen(Numbers(), "") == ("not run", "not run")
+
+
+def _claims(*parts: str) -> list[claims.Claim]:
+    """A claim of one part for each of `parts`."""
+    text = "".join(
+        f'[[claims]]\nid = "X-{i}"\nstatement = "s"\nsource = "t"\nparts = [{{ experiment = "e", {part} }}]\n'
+        for i, part in enumerate(parts)
+    )
+    return claims.read_claims(tomllib.loads(text))
+
+
+def test_p_values_are_those_of_the_t_test() -> None:
+    """Student's sleep data (1908): the paired t test has t = 4.0621 and p = 0.002833, as R's `t.test` prints it."""
+    drug = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+    placebo = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
+    values = {"a_goodput_bps_sum": drug, "b_goodput_bps_sum": placebo}
+    compared = f'{GOODPUT}, compare = "difference", against = "b"'
+    above, below = judge(f"{compared}, above = 0", **values), judge(f"{compared}, max = 0", **values)
+    assert (above.verdict, below.verdict) == ("holds", "fails")
+    assert (above.p, below.p) == pytest.approx((0.002833, 0.002833), abs=1e-6)
+    entry = above.as_dict()
+    assert (entry["p"], entry["p_holm"], entry["holm"]) == (above.p, above.p, "holds")
+
+
+def test_holm_leaves_what_stands_beside_all_claims() -> None:
+    """4, 5, 6 has p = 2 P(T > (5 - b) / 0.57735) with 2 degrees of freedom, in closed form 1 - t / sqrt(2 + t^2)."""
+    bounds = [0.0, 2.0, 2.5]
+    t = [(5 - b) / 0.5773503 for b in bounds]
+    plain = [1 - x / (2 + x * x) ** 0.5 for x in t]  # 0.0131, 0.0351, 0.0494: each is below 5 %
+    found = claims.judge(_claims(*(f"{GOODPUT}, min = {b}" for b in bounds)), Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0]))
+    assert [one.p for one in found] == pytest.approx(plain, abs=1e-6)
+    assert [one.verdict for one in found] == ["holds"] * 3
+    assert [one.p_holm for one in found] == pytest.approx([3 * plain[0], 2 * plain[1], 2 * plain[1]], abs=1e-6)
+    assert [one.holm for one in found] == ["holds", "inconclusive", "inconclusive"]
+
+
+def test_a_claim_of_several_parts_has_the_largest_p_or_that_of_the_failed_part_times_their_number() -> None:
+    two = f'parts = [{{ experiment = "e", {GOODPUT}, min = 0 }}, {{ experiment = "e", {GOODPUT}, min = 2 }}]'
+    head = '[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\n'
+    evidence = Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0])
+    p = {b: 1 - (5 - b) / 0.5773503 / (2 + ((5 - b) / 0.5773503) ** 2) ** 0.5 for b in (0, 2)}
+    assert claims.judge(claims.read_claims(tomllib.loads(head + two)), evidence)[0].p == pytest.approx(p[2], abs=1e-6)
+    failed = claims.judge(claims.read_claims(tomllib.loads(head + two.replace("min = 0", "max = 0"))), evidence)[0]
+    assert (failed.verdict, failed.holm) == ("fails", "fails")
+    assert failed.p == pytest.approx(2 * p[0], abs=1e-6)
+
+
+def test_what_every_run_shows_is_no_test_and_does_not_count_in_the_family() -> None:
+    drops = 'statistic = "drops.sum", variant = "a", max = 0, every = true'
+    evidence = Numbers(a_drops_sum=[0.0, 0.0], a_goodput_bps_sum=[4.0, 5.0, 6.0])
+    every, mean = claims.judge(_claims(drops, f"{GOODPUT}, min = 2"), evidence)
+    assert (every.as_dict()["p"], every.holm) == (None, "holds")
+    assert mean.p_holm == mean.p < 0.05
+    alike = judge(f"{GOODPUT}, min = 1", a_goodput_bps_sum=[1.0, 1.0, 1.0])
+    assert (alike.p, alike.holm) == (0.0, "holds")
+    one_run = judge(f"{GOODPUT}, min = 1", a_goodput_bps_sum=[2.0])
+    assert (one_run.p, one_run.holm) == (1.0, "inconclusive")
+
+
+def test_a_ratio_is_tested_as_it_is_judged() -> None:
+    """Ratios 2, 4, 8: logarithms 1, 2, 3 of base 2, so against 1 t = 2 / (1 / sqrt 3), and p = 1 - t / sqrt(2 + t^2)."""
+    part = f'{GOODPUT}, compare = "ratio", against = "b", above = 1'
+    found = judge(part, a_goodput_bps_sum=[2.0, 4.0, 8.0], b_goodput_bps_sum=[1.0, 1.0, 1.0])
+    assert found.p == pytest.approx(1 - 3.4641016 / (2 + 12) ** 0.5, abs=1e-6)
+
+
+def test_the_report_says_what_stands_after_holm() -> None:
+    from elephan.report.page.study_page import of_holm
+
+    found = claims.judge(_claims(f"{GOODPUT}, min = 0", f"{GOODPUT}, min = 2.5"), Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0]))
+    assert of_holm(found).startswith("Of 2 verdicts on means 2 stand after Holm's correction for 2 claims")
+    three = claims.judge(_claims(*(f"{GOODPUT}, min = {b}" for b in (0, 2, 2.5))), Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0]))
+    assert of_holm(three).startswith("Of 3 verdicts on means 1 stands after Holm's correction for 3 claims")
+    assert of_holm(three).endswith("not X-1, X-2.")
+    assert of_holm([]) == ""

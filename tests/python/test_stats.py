@@ -153,6 +153,79 @@ def test_batch_means() -> None:
     assert math.isnan(stats.batch_interval([1.0, 2.0]).low)
 
 
+def test_holm() -> None:
+    # The example of Wikipedia's article on the method: 0.005 and 0.01 are rejected at 5 %, 0.03 and 0.04 are not.
+    assert stats.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    # R's p.adjust(c(0.01, 0.02, 0.03, 0.04), "holm")
+    assert stats.holm([0.01, 0.02, 0.03, 0.04]) == pytest.approx([0.04, 0.06, 0.06, 0.06])
+    assert stats.holm([]) == []
+    assert stats.holm([0.9, 0.8]) == [1.0, 1.0]
+    for wrong in ([1.1], [-0.1], [math.nan]):
+        with pytest.raises(ValueError, match="p value"):
+            stats.holm(wrong)
+
+
+def _spread(n: int) -> list[float]:
+    """n values with a standard deviation of 1."""
+    values = np.array([1.0, -1.0] * n)[:n]
+    return list(values / np.std(values, ddof=1))
+
+
+def test_the_difference_that_a_test_finds() -> None:
+    # R: power.t.test(delta = 0.5, sd = 1, power = 0.8, type = "paired") asks for n = 33.36713 pairs.
+    assert stats.detectable_difference(_spread(34)) < 0.5 < stats.detectable_difference(_spread(33))
+    # With delta = 1 it asks for n = 9.93785.
+    assert stats.detectable_difference(_spread(10)) < 1 < stats.detectable_difference(_spread(9))
+    assert stats.detectable_difference([3.0, 3.0, 3.0]) == 0
+    assert math.isnan(stats.detectable_difference([3.0]))
+    assert math.isnan(stats.detectable_difference([3.0, math.nan]))
+    with pytest.raises(ValueError, match="power"):
+        stats.detectable_difference([1, 2], power=1)
+
+
+def test_the_test_finds_that_difference_as_often_as_it_says() -> None:
+    random = np.random.default_rng(7)
+    delta = stats.detectable_difference(_spread(10))
+    draws = random.normal(delta, 1.0, (4000, 10))
+    t = np.abs(draws.mean(axis=1)) / (draws.std(axis=1, ddof=1) / math.sqrt(10))
+    assert np.mean(t > 2.262157) == pytest.approx(0.8, abs=0.02)  # three standard errors of a share are 0.019
+
+
+def test_intervals_of_quantiles() -> None:
+    # Tables of the sign test: the median of 10 is between the 2nd and the 9th with 97.85 %, of 20 between the 6th and 15th.
+    median = stats.quantile_interval(range(10, 0, -1))
+    assert (median.mean, median.low, median.high, median.n) == (5, 2, 9, 10)
+    assert stats.quantile_interval(range(1, 21)).low == 6
+    assert stats.quantile_interval(range(1, 21)).high == 15
+    six, five = stats.quantile_interval(range(6)), stats.quantile_interval(range(5))
+    assert (six.low, six.high) == (0, 5)
+    assert math.isnan(five.low)
+    assert math.isnan(five.high)
+    assert math.isnan(stats.quantile_interval(range(50), 0.99).high)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        stats.quantile_interval([1, 2], 1)
+
+
+def test_an_interval_of_a_quantile_covers_it() -> None:
+    random = np.random.default_rng(3)
+    found = [stats.quantile_interval(random.exponential(size=40), 0.8) for _ in range(1000)]
+    covered = np.mean([one.low <= math.log(5) <= one.high for one in found])  # the 80 % quantile of an exponential of mean 1
+    assert 0.94 < covered < 0.99
+
+
+def test_mser5_finds_where_a_warm_up_ends() -> None:
+    random = np.random.default_rng(5)
+    settled = random.normal(10, 1, 900)
+    warm = 50 * np.exp(-np.arange(900) / 20)
+    # The bias is below the noise after about 20 ln(50) = 78 values.
+    assert 50 <= stats.mser5(settled + warm) <= 150
+    assert stats.mser5(settled) <= 300
+    assert stats.mser5([100.0] * 20 + [1.0, 2.0] * 90) == 20
+    assert stats.mser5(np.arange(200)) is None  # a ramp never settles
+    assert stats.mser5([1.0] * 49) is None
+    assert stats.mser5([1.0] * 50) == 0
+
+
 @given(st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=1, max_size=50))
 def test_jain_is_between_one_over_n_and_one(values: list[float]) -> None:
     index = stats.jain(values)

@@ -19,7 +19,7 @@ from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import Trial, Variant
 from elephan.open import compare, redraw
 from elephan.report.figure.sweep_figures import draw_all
-from elephan.report.page.sweep_page import _bases, answer
+from elephan.report.page.sweep_page import _bases, answer, power
 from elephan.report.words import wording
 from elephan.result import folder
 from matplotlib.axes import Axes
@@ -474,3 +474,28 @@ def test_a_damaged_sweep_or_study(swept: Sweep, tmp_path: Path) -> None:
         assert "no name" in damaged(where)
         if kind == "study":
             assert compare(where, where)
+
+
+def _made(low: list[float], high: list[float], statistic: str = "goodput_bps.sum") -> el.Sweep:
+    """A sweep of two variants with these values of a statistic."""
+    named = {"rate=1": low, "rate=2": high}
+    rows = [Trial(label, seed, {statistic: v}) for label, values in named.items() for seed, v in enumerate(values, 1)]
+    return el.Sweep("made", [Variant(label, {"rate": label[-1]}) for label in named], rows, {})
+
+
+def test_what_the_repetitions_can_see_in_words() -> None:
+    """Differences with deviation 2 beside 100. R: power.t.test(n = 10, sd = 1, power = 0.8, type = "paired") finds 0.99."""
+    spread = [0.5, -0.5, 0.3, -0.3, 0.2, -0.2, 0.1, -0.1, 0.0, 0.0]
+    scale = 2 / (sum(s * s for s in spread) / 9) ** 0.5
+    sweep = _made([100.0] * 10, [120 + scale * s for s in spread])
+    assert power(sweep, "goodput_bps.sum").startswith("10 repetitions can see a difference of 2 % in goodput")
+    share = _made([0.5] * 10, [0.6 + scale * s / 100 for s in spread], "utilisation.max")
+    assert "a difference of 2 percentage points" in power(share, "utilisation.max")
+    assert power(_made([1.0, 1.0], [2.0, 2.0]), "goodput_bps.sum") == ""
+    assert power(_made([1.0], [2.0]), "goodput_bps.sum") == ""
+
+
+def test_a_quantile_over_repetitions() -> None:
+    values = _made([float(v) for v in range(1, 11)], [0.0] * 10).values("rate=1", "goodput_bps.sum")
+    found = el.stats.quantile_interval(values)
+    assert (found.mean, found.low, found.high) == (5, 2, 9)  # tables of the sign test

@@ -9,6 +9,7 @@ from typing import Any
 import elephan as el
 import pytest
 from elephan import cli
+from elephan.report.page.sweep_page import REMEDY, sweep_warnings
 from elephan.report.screen import Screen
 from elephan.report.words.answer import answer
 from elephan.report.words.warnings import draws, warnings
@@ -207,6 +208,51 @@ def test_a_sweep_whose_seeds_are_alike_warns(tmp_path: Path, capfd: pytest.Captu
     assert cli.status_of([*words, "--out", str(tmp_path / "o")]) == 0
     assert "warning: The repetitions of a variant are all alike: nothing in them is random." in capfd.readouterr().out
     assert '<p class="warning">The repetitions' in (tmp_path / "o" / "report.html").read_text()
+
+
+def _repeated(change: dict[str, Any]) -> list[str]:
+    set = {"duration": "20 s", "template.queue.limit": ["15 p", "20 p"], **change}
+    return sweep_warnings(el.sweep(PHASES, set=set, repetitions=3))
+
+
+def test_a_sweep_whose_seeds_are_nearly_alike_warns_with_a_remedy() -> None:
+    """A draw of a nanosecond is far below a packet's 12 ms: it moves no loss. A second does."""
+    (said,) = _repeated({"traffic.long.start": {"uniform": ["0 s", "1 ns"]}})
+    assert said.startswith("The repetitions of all variants are nearly alike: no statistic differs by more than 0.1 % of its mean")
+    assert 'start = { uniform = ["0 s", "100 ms"] }' in said
+    assert "jitter" in said
+    assert _repeated({"traffic.long.start": {"uniform": ["0 s", "1 s"]}}) == []
+    one, *more = _repeated({})
+    assert one.startswith("The repetitions of a variant are all alike")
+    assert more == []
+
+
+def test_the_remedies_for_phase_effects_are_valid_scenarios() -> None:
+    """Both make repetitions differ."""
+    text = """
+        duration = "20 s"
+        hosts = { a = { count = 2 }, b = {} }
+        switches = { sw = {} }
+        [[links]]
+        between = ["a", "sw"]
+        rate = "10 Mbps"
+        delay = "1 ms"
+        %s
+        [[links]]
+        between = ["sw", "b"]
+        rate = "1 Mbps"
+        delay = "10 ms"
+        queue = { kind = "fifo", limit = "15 p" }
+        [[traffic]]
+        from = "a"
+        to = "b"
+        kind = "bulk"
+        %s
+    """
+    start, jitter = REMEDY.removeprefix("Draw something: ").removesuffix(" of a link.").split(" of the traffic, or ")
+    for words, differs in ((("", ""), False), (("", start), True), ((jitter, ""), True)):
+        runs = [el.run(text % words, seed=seed) for seed in (1, 2)]
+        assert (runs[0].flows["delivered_bytes"] != runs[1].flows["delivered_bytes"]) is differs
 
 
 @pytest.mark.parametrize(("queue", "warned"), [("", False), ('queue = { kind = "fifo", limit = "20 p" }', True)])

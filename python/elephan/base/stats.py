@@ -2,7 +2,10 @@
 
 Repetitions are independent runs with different seeds; the same seeds are used for every variant, so comparisons are
 paired by seed. Sources: Student's t interval (any textbook); BCa bootstrap, Efron 1987 (`scipy.stats.bootstrap`); Jain,
-Chiu, Hawe, DEC-TR-301 (1984) for the fairness index.
+Chiu, Hawe, DEC-TR-301 (1984) for the fairness index; Holm, Scandinavian Journal of Statistics 6 (1979) for many tests;
+Thompson, Annals of Mathematical Statistics 7 (1936) for intervals of quantiles between order statistics; Cohen, Statistical
+Power Analysis (1988), for power; White, Simulation 69 (1997), and White, Cobb, Spratt, Winter Simulation Conference (2000),
+for the warm-up by MSER-5.
 """
 
 from __future__ import annotations
@@ -23,12 +26,16 @@ __all__ = [
     "Values",
     "batch_interval",
     "coefficient_of_variation",
+    "detectable_difference",
+    "holm",
     "jain",
     "jain_per_window",
     "mean_interval",
     "mean_within",
+    "mser5",
     "paired_difference",
     "paired_ratio",
+    "quantile_interval",
     "quantiles",
     "within",
 ]
@@ -320,3 +327,94 @@ def batch_interval(series: Values, batches: int = 10, level: float = 0.95) -> In
     whole = array[: array.size - array.size % batches].reshape(batches, -1).mean(axis=1)
     inner = mean_interval(whole, level)
     return Interval(inner.mean, inner.low, inner.high, batches, level, "batch")
+
+
+@of_arguments
+def holm(p_values: Values) -> list[float]:
+    """Returns Holm's adjusted p values of a family of tests, in the order of `p_values`.
+
+    The k-th smallest of m values is multiplied by m - k + 1, and is at least the one before it. A test whose adjusted value is at
+    most 5 % may be believed: the chance of even one false belief in the family is at most 5 %, however the tests depend on one
+    another.
+
+    >>> [round(p, 3) for p in el.stats.holm([0.01, 0.04, 0.03, 0.005])]
+    [0.03, 0.06, 0.06, 0.02]
+    """
+    array = _array(p_values, "p_values")
+    if not ((array >= 0) & (array <= 1)).all():
+        raise ValueError("a p value is a number from 0 to 1")
+    order = np.argsort(array, kind="stable")
+    adjusted = np.empty_like(array)
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, np.arange(array.size, 0, -1) * array[order]))
+    return [float(p) for p in adjusted]
+
+
+@of_arguments
+def detectable_difference(differences: Values, power: float = 0.8, level: float = 0.95) -> float:
+    """Returns the smallest mean difference that a paired t test of as many pairs as these finds with probability `power`.
+
+    The differences give the standard deviation s. The answer is `delta` with `P(|T| > t(level)) = power`. T has the noncentral t
+    distribution of n - 1 degrees of freedom and noncentrality `delta sqrt(n) / s`. NaN for fewer than two pairs.
+
+    >>> round(el.stats.detectable_difference([4, 5, 6, 5, 4]), 2)
+    1.41
+    """
+    array = _array(differences, "differences")
+    array = array[~np.isnan(array)]
+    if not 0.05 < power < 1 or not 0 < level < 1:
+        raise ValueError("power must be between 0.05 and 1, level between 0 and 1")
+    if array.size < 2 or not np.isfinite(array).all():
+        return math.nan
+    from scipy import special
+
+    n, freedom = int(array.size), int(array.size) - 1
+    bound = float(special.stdtrit(freedom, 0.5 + level / 2))
+    # nctdtrinc(df, p, t): the noncentrality at which T stays below t with probability p; the far tail is beyond all digits.
+    apart = float(special.nctdtrinc(freedom, 1 - power, bound))
+    return apart / math.sqrt(n) * float(np.std(array, ddof=1))
+
+
+@of_arguments
+def quantile_interval(values: Values, q: float = 0.5, level: float = 0.95) -> Interval:
+    """Returns a quantile of independent values with the interval between two order statistics, which needs no distribution.
+
+    The bounds are the values of rank l and u with `P(B < l) <= (1 - level) / 2` and `P(B >= u) <= (1 - level) / 2`. B is binomial
+    with n and q. A bound is NaN where the sample is too small for it: a median needs six values. Repetitions are independent;
+    the packets of one run are not.
+
+    >>> found = el.stats.quantile_interval([7, 3, 9, 1, 5, 8, 2, 10, 4, 6])
+    >>> found.mean, found.low, found.high
+    (5.0, 2.0, 9.0)
+    """
+    array = np.sort(_clean(values))
+    if not 0 < q < 1 or not 0 < level < 1:
+        raise ValueError("q and level must be between 0 and 1")
+    from scipy.stats import binom
+
+    n, tail = int(array.size), (1 - level) / 2
+    low, high = int(binom.ppf(tail, n, q)), int(binom.ppf(1 - tail, n, q)) + 1
+    bounds = [float(array[rank - 1]) if 1 <= rank <= n else math.nan for rank in (low, high)]
+    return Interval(quantiles(array, [q])[0], bounds[0], bounds[1], n, level, "order statistics")
+
+
+@of_arguments
+def mser5(series: Values) -> int | None:
+    """Returns how many values at the beginning of a series are warm-up, by MSER-5; None if the series has not settled.
+
+    Means of five values each, y(1) to y(n), are cut at the d with the least `sum over i > d of (y(i) - mean)^2 / (n - d)^2`. A cut
+    in the second half says that the series is too short. Fewer than 50 values are too few to say anything.
+
+    >>> el.stats.mser5([100.0] * 20 + [1.0, 2.0] * 90)
+    20
+    """
+    array = _clean(series)
+    n = array.size // 5
+    if n < 10:
+        return None
+    means = array[: 5 * n].reshape(n, 5).mean(axis=1)
+    means = means - means[-1]  # sums of squares keep their digits
+    left = np.arange(n, 0, -1)
+    total, square = (np.cumsum(one[::-1])[::-1] for one in (means, means * means))
+    errors = np.maximum(square - total * total / left, 0.0) / left**2
+    cut = int(np.argmin(errors[: n - 5]))  # the last five means show no spread
+    return 5 * cut if cut <= n // 2 else None

@@ -5,6 +5,14 @@ what is expected. It holds if the whole 95 % interval satisfies the expectation 
 broke off), fails if none of the interval does (with `every`, if one run does not), and is inconclusive between the two. A claim
 holds if all its parts hold and fails if one fails. A part whose variants the quick run of a study leaves out is not run, and so
 is a claim that such a part leaves open. What is shown of an interval ends where its quantity does; it is judged whole.
+
+Many claims: of 100 verdicts at 5 % each some are wrong by chance. So each claim also has a p value, and Holm's correction
+(Scandinavian Journal of Statistics 6, 1979) says which verdicts still stand if the chance of even one wrong verdict in the whole
+study is to be 5 %. The p value of a part is `2 P(T > |mean - bound| / (s / sqrt n))`, with Student's t of n - 1 degrees of freedom:
+the least alpha whose interval of level 1 - alpha lies inside (or outside) the bounds. A claim that holds in all its parts has the
+largest p of them (an intersection-union test, Berger, Technometrics 24, 1982). A claim that fails in one of m parts has m times the
+smallest (Bonferroni). A part with `every` speaks of the runs themselves and not of a mean, so it has no p value and needs none.
+The plain verdict stays as it is; Holm's can only be weaker.
 """
 
 from __future__ import annotations
@@ -21,6 +29,7 @@ from elephan.statistic import bounds, measures
 
 HOLDS, FAILS, INCONCLUSIVE, NOT_RUN = "holds", "fails", "inconclusive", "not run"
 COMPARISONS = ("difference", "ratio")
+ALPHA = 0.05  # the chance of one wrong verdict or more among all claims, under Holm's correction
 
 
 class Evidence(Protocol):
@@ -109,6 +118,8 @@ class Finding:
     part: Part
     observed: stats.Interval
     verdict: str
+    p_inside: float = 1.0  # p value of "the mean is within the bounds"; NaN of a part that speaks of every run
+    p_outside: float = 1.0  # and of "the mean is beyond them"
 
     @property
     def text(self) -> str:
@@ -122,6 +133,22 @@ class Verdict:
 
     claim: Claim
     findings: tuple[Finding, ...]
+    p_holm: float = math.nan  # the p value among those of all claims; NaN where there is none
+
+    @property
+    def p(self) -> float:
+        """The p value of the verdict; NaN where it is of every run, or where the claim was not run."""
+        tests = [finding for finding in self.run if not math.isnan(finding.p_inside)]
+        if not tests or self.verdict == NOT_RUN or any(f.part.every and f.verdict == FAILS for f in self.findings):
+            return math.nan
+        sure = all(f.verdict == HOLDS for f in self.findings if f.part.every)
+        holds = max(finding.p_inside for finding in tests) if sure else 1.0
+        return min(1.0, holds, len(tests) * min(finding.p_outside for finding in tests))
+
+    @property
+    def holm(self) -> str:
+        """The verdict that stands beside all other claims: the plain one, or `inconclusive` if its `p_holm` is above 5 %."""
+        return INCONCLUSIVE if self.p_holm > ALPHA and self.verdict in (HOLDS, FAILS) else self.verdict
 
     @property
     def verdict(self) -> str:
@@ -171,6 +198,9 @@ class Verdict:
             "observed": decisive.observed.as_dict(),
             "decisive": place,
             "verdict": self.verdict,
+            "p": None if math.isnan(self.p) else self.p,
+            "p_holm": None if math.isnan(self.p_holm) else self.p_holm,
+            "holm": self.holm,
             "reason": self.reason,
             "parts": [_part_dict(finding) for finding in self.findings],
         }
@@ -289,7 +319,30 @@ def _judge_part(part: Part, evidence: Evidence, planned: Mapping[tuple[str, str]
         found = (len(evidence.by_seed(experiment, variant, part.statistic)) for experiment, variant in needed)
         if any(n < planned.get(one, 0) for n, one in zip(found, needed, strict=True)):
             verdict = INCONCLUSIVE
-    return Finding(part, _shown(part, interval), verdict)
+    return Finding(part, _shown(part, interval), verdict, *_p_values(part, sample))
+
+
+def _p_values(part: Part, sample: Sequence[float]) -> tuple[float, float]:
+    """The p values of "within the bounds" and "beyond them": 1 of a mean without a known spread, 0 of values that are all alike."""
+    if part.every:
+        return math.nan, math.nan
+    limits = part.bounds
+    if len(sample) < 2 or not all(math.isfinite(value) for value in sample):
+        return 1.0, 1.0
+    if part.compare == "ratio" and min(sample) > 0:  # judged as its logarithm
+        sample = [math.log(value) for value in sample]
+        logs = [math.log(bound) if bound > 0 else -math.inf for bound in (limits.low, limits.high)]
+        limits = replace(limits, low=logs[0], high=logs[1])
+    interval = stats.mean_interval(list(sample))
+    if interval.low == interval.high:
+        return (0.0, 1.0) if limits.admits(interval.mean) else (1.0, 0.0)
+    from scipy.special import stdtr, stdtrit
+
+    error = interval.half_width / float(stdtrit(len(sample) - 1, 0.5 + interval.level / 2))
+    # How far the mean is inside of each bound, in standard errors.
+    inside = min((interval.mean - limits.low) / error, (limits.high - interval.mean) / error)
+    p = 2 * float(stdtr(len(sample) - 1, -abs(inside)))
+    return (p, 1.0) if inside > 0 else (1.0, p)
 
 
 def _verdict(part: Part, sample: Sequence[float], interval: stats.Interval) -> str:
@@ -311,4 +364,7 @@ def judge(claims: Sequence[Claim], evidence: Evidence, planned: Mapping[tuple[st
 
     `planned`: how often each (experiment, variant) was to be run; unless given as often as it was.
     """
-    return [Verdict(claim, tuple(_judge_part(part, evidence, planned) for part in claim.parts)) for claim in claims]
+    verdicts = [Verdict(claim, tuple(_judge_part(part, evidence, planned) for part in claim.parts)) for claim in claims]
+    tested = [verdict for verdict in verdicts if not math.isnan(verdict.p)]
+    adjusted = dict(zip((v.claim.id for v in tested), stats.holm([v.p for v in tested]), strict=True))
+    return [replace(verdict, p_holm=adjusted.get(verdict.claim.id, math.nan)) for verdict in verdicts]

@@ -9,7 +9,7 @@ from elephan.base.quantity import show
 from elephan.experiment.study import Results, load_study
 from elephan.open.difference import of_runs
 from elephan.open.kind import run
-from elephan.report.page.study_page import notebook, page, tally
+from elephan.report.page.study_page import notebook, of_holm, page, tally
 from elephan.report.screen import Screen, grid
 from elephan.result.folder import DRAWN
 
@@ -23,9 +23,11 @@ def tables(results: Results, screen: Screen) -> None:
         column.no_wrap = True
     for verdict in (one for one in results.verdicts if one.run):
         lines = [f"{f.part.subject}: {f.text}, expected {f.part.expected}" for f in verdict.run]
+        if verdict.holm != verdict.verdict:
+            lines.append(f"after Holm's correction: {verdict.holm} (p = {verdict.p_holm:.2g})")
         table.add_row(verdict.claim.id, Text(verdict.word, _COLOURS[verdict.verdict]), "\n".join(lines))
     screen.print(table)
-    screen.print(f"{tally(results.verdicts)}. {show(results.facts['wall_s'], 's')}.", style="dim")
+    screen.print(f"{tally(results.verdicts)}. {of_holm(results.verdicts)} {show(results.facts['wall_s'], 's')}.", style="dim")
 
 
 KIND = Kind(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -19,8 +20,22 @@ _NOTE = (
     "Margins were fixed before the first run, unless a source says otherwise. "
     "A claim holds if the whole 95 % interval over the repetitions satisfies it "
     "(where it says so, every single run), fails if none of it does, and is inconclusive otherwise. Variants are compared "
-    "run by run with the same seeds."
+    "run by run with the same seeds. "
 )
+
+
+def of_holm(verdicts: Sequence[Verdict]) -> str:
+    """What Holm's correction leaves: `Of 9 verdicts on means 8 stand after Holm's correction for 12 claims; not X-3.`"""
+    decided = [verdict for verdict in verdicts if verdict.verdict in ("holds", "fails") and not math.isnan(verdict.p_holm)]
+    if not decided:
+        return ""
+    family = sum(not math.isnan(verdict.p_holm) for verdict in verdicts)
+    weaker = [verdict.claim.id for verdict in decided if verdict.holm != verdict.verdict]
+    stands = len(decided) - len(weaker)
+    return (
+        f"Of {len(decided)} verdicts on means {stands} stand{'s' if stands == 1 else ''} after Holm's correction for {family} "
+        f"claims (5 % for one wrong verdict or more among all){'; not ' + ', '.join(weaker) if weaker else ''}."
+    )
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:
@@ -59,7 +74,7 @@ def page(results: Results) -> Page:
         fine=f"{tally(verdicts)}. {runs} runs in {show(results.facts['wall_s'], 's')}.{quick}",
         warnings=warnings,
         verdicts=[verdict for verdict in verdicts if verdict.run],
-        verdict_note=_NOTE + _left_out(verdicts),
+        verdict_note=_NOTE + of_holm(verdicts) + _left_out(verdicts),
         version=version,
         command=str(results.facts.get("command") or folder.command_line()),
         sections=sections,

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from elephan.base import stats
 from elephan.base.errors import InputError
+from elephan.base.quantity import show
 from elephan.experiment.claims import interval_text
 from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import as_text
@@ -18,7 +19,10 @@ from elephan.report.words import wording
 from elephan.statistic import measures, titles
 
 ALIKE = "The repetitions of a variant are all alike: nothing in them is random."
-PHASES = "Where a queue overflows, which flow loses follows from phases (Floyd and Jacobson 1992) that no seed changes."
+PHASES = "Where a queue overflows, which flow loses follows from phases (Floyd and Jacobson 1992) that"
+_START, _JITTER = 'start = { uniform = ["0 s", "100 ms"] }', 'jitter = { extra = { uniform = ["0 s", "1 ms"] } }'
+REMEDY = f"Draw something: {_START} of the traffic, or {_JITTER} of a link."
+NEARLY = 1e-3  # of the mean: repetitions whose statistics all differ by less are nearly alike
 SHOWN_MAX = 8  # statistics with a figure or a column; all of them are in means.parquet
 
 
@@ -58,6 +62,32 @@ def _headline(sweep: Sweep, statistic: str) -> str:
     text = interval_text(*_of_difference(interval, statistic)).replace(" pp", " percentage points")
     what = titles.title(statistic)
     return f"{what[0].upper()}{what[1:]}, {names[b]} less {names[a]} with the same seeds: {text}."
+
+
+def power(sweep: Sweep, statistic: str) -> str:
+    """What its repetitions can see where variants are compared: `10 repetitions can see a difference of 1.2 % ...`; else nothing.
+
+    Of several comparisons the one that needs the largest difference counts.
+    """
+    repetitions = len(sweep.trials.seeds)
+    if len(sweep.labels) < 2 or repetitions < 2 or alike(sweep, [statistic]):
+        return ""
+    seen = []
+    for label, base in _bases(sweep)[1].items():
+        pairs = zip(*sweep.trials.paired(label, base, statistic), strict=True)
+        differences = [a - b for a, b in pairs if math.isfinite(a - b)] if label != base else []
+        if len(differences) > 1:
+            seen.append((stats.detectable_difference(differences), abs(sweep.interval(base, statistic).mean)))
+    least, mean = max(seen, default=(0.0, 0.0))
+    if not least > 0:
+        return ""
+    unit = measures.unit_of(statistic)
+    relative = mean > 0 and unit != "%"
+    words = show(least / mean, "%", 2) if relative else show(least, unit, 2).replace(" %", " percentage points")
+    return (
+        f"{repetitions} repetitions can see a difference of {words} in {titles.title(statistic)}: a paired t test at 5 % finds it "
+        "in 80 % of such sweeps. Smaller differences may be there and go unseen."
+    )
 
 
 def _difference(sweep: Sweep, a: str, b: str, statistic: str) -> stats.Interval:
@@ -128,14 +158,36 @@ def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
     note = "Differences between runs with the same seed, mean and 95 % t interval: an interval without 0 is a difference."
     if any(measures.unit_of(statistic) == "%" for statistic in statistics):
         note += " pp: percentage points."
-    return Table(columns, rows, note)
+    return Table(columns, rows, f"{note} {power(sweep, statistics[0])}".rstrip())
+
+
+def nearly_alike(sweep: Sweep) -> list[str]:
+    """The labels of variants that drop packets and whose repetitions differ in no statistic by more than `NEARLY` of its mean."""
+    found = []
+    for label in sweep.labels:
+        each = [[v for v in sweep.values(label, s) if not math.isnan(v)] for s in sweep.statistics]
+        spreads = [(max(one) - min(one)) / abs(sum(one) / len(one)) for one in each if len(one) > 1 and sum(one) != 0]
+        drops = sweep.values(label, "drops.sum") if "drops.sum" in sweep.statistics else [1.0]
+        if spreads and max(spreads) < NEARLY and max(drops) > 0:
+            found.append(label)
+    return found
 
 
 def sweep_warnings(sweep: Sweep) -> list[str]:
     """What a reader of the answer must know before he uses it."""
     found = [*of_failures(sweep.failures), *(f"No run has {name}." for name in sweep.missing)]
     if len(sweep.trials.seeds) > 1 and alike(sweep, shown(sweep)):
-        found.append(f"{ALIKE} {PHASES}")
+        found.append(f"{ALIKE} {PHASES} no seed changes. {REMEDY}")
+    elif len(sweep.trials.seeds) > 1 and (labels := nearly_alike(sweep)):
+        which = (
+            "all variants" if len(labels) == len(sweep.labels) else ", ".join(wording.variants(sweep)[one] for one in labels[:3])
+        )
+        which += f" and {len(labels) - 3} more" if 3 < len(labels) < len(sweep.labels) else ""
+        found.append(
+            f"The repetitions of {which} are nearly alike: no statistic differs by more than {show(NEARLY, '%')} of its mean, and "
+            f"packets are dropped. The intervals hold for these very delays, sizes and starts. {PHASES} "
+            f"the seeds hardly change. {REMEDY}"
+        )
     return found
 
 
