@@ -10,6 +10,7 @@ import pytest
 from elephan.base import stats
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 
 
 def test_t_interval_of_three_values() -> None:
@@ -236,3 +237,8 @@ def test_jain_is_between_one_over_n_and_one(values: list[float]) -> None:
 def test_the_mean_is_inside_its_interval(values: list[float]) -> None:
     interval = stats.mean_interval(values)
     assert interval.low <= interval.mean <= interval.high
+
+
+def test_students_t_is_that_of_scipy() -> None:
+    assert [stats._student(freedom, 0.95) for freedom in range(1, 40)] == [float(stdtrit(n, 0.975)) for n in range(1, 40)]
+    assert stats._student(3, 0.9) == float(stdtrit(3, 0.95))
