@@ -1,7 +1,7 @@
 "use strict";
 // Draws the figures of a page as SVG from the calls that elephan.report.sketch has kept: the words are those of matplotlib.
 const sketch = (() => {
-  const PX = 1.36, INCH = 100, TICK = 8.5 * PX, LABEL = 9.5 * PX, LINE = 1.22;
+  const PX = 1.36, INCH = 100, PASSES = 6, TICK = 8.5 * PX, LABEL = 9.5 * PX, LINE = 1.22;
   const SERIES = [0, 1, 2, 3, 4, 5].map(i => `var(--s${i})`);
   const canvas = document.createElement("canvas").getContext("2d");
   const finite = v => v != null && Number.isFinite(v);
@@ -224,9 +224,9 @@ const sketch = (() => {
     });
     const foot = keys.reduce((s, k) => s + k.tall + 8, 0) + (below ? LABEL * 1.5 : 0), edge = beside ? LABEL * 1.6 : 0;
     let layout;
-    for (let pass = 0; pass < 3; pass++) {
+    for (let pass = 0; pass < PASSES; pass++) {
       layout = place_all(cells);
-      if (pass === 2) break;
+      if (pass === PASSES - 1) break;
       for (const [i, over] of layout.overflow.entries()) for (const side of ["left", "right", "top", "bottom"]) cells[i][side] += Math.max(0, over[side]);
     }
     function place_all(margins) {
@@ -325,21 +325,26 @@ const sketch = (() => {
     const clip = [box.x, box.y, box.w, box.h];
     if (!a.off) {
       frame(a, box, inner, X, Y, out);
-      if (a.xlabel && !inner.x) { const y = Math.max(box.y + box.h, ...out.filter(p => p.tick === "x").map(p => p.box[3])); out.push(...text(a.xlabel, box.x + box.w / 2, y + 3, { size: LABEL, ha: "center", va: "top", color: "var(--muted)" })); }
+      if (a.xlabel && !inner.x) { const y = Math.max(box.y + box.h, ...out.filter(p => p.tick === "x").map(p => p.box[3])); out.push(...text(fitted(a.xlabel, box.w + 20, LABEL), box.x + box.w / 2, y + 3, { size: LABEL, ha: "center", va: "top", color: "var(--muted)" })); }
       if (a.ylabel && !inner.y) { const x = Math.min(box.x, ...out.filter(p => p.tick === "y").map(p => p.box[0])); out.push(...text(a.ylabel, x - LABEL * 0.8, box.y + box.h / 2, { size: LABEL, ha: "center", va: "center", color: "var(--muted)", turn: -90 })); }
     }
     const over = Math.min(box.y, ...out.filter(p => p.tick === "x").map(p => p.box[1]));
-    if (a.title) out.push(...text(fitted(a.title.text, box.w + 30, a.title.size), box.x, over - a.title.pad * 0.7, { size: a.title.size, va: "bottom", color: a.title.color }));
+    const legends = a.legends.map(l => {
+      const named = l.keys ? l.keys.map(h => ({ ...(h[0] === "plot" ? line(h, 0) : read([h]).items[0]) })) : a.items.filter(i => i.label && !String(i.label).startsWith("_"));
+      return [l, legend(named.map(key), l.names, l, Math.min(W - 20, l.bbox_to_anchor ? W : box.w))];
+    });
+    // A legend beside the heading moves it up where there is no room for both.
+    const crowded = legends.filter(([l, k]) => (l.bbox_to_anchor ?? [0, 0])[1] >= 1 && width(a.title?.text ?? "", a.title?.size ?? 0) + k.wide + 16 > box.w);
+    const lift = Math.max(0, ...crowded.map(([, k]) => k.tall));
+    if (a.title) out.push(...text(fitted(a.title.text, box.w + 30, a.title.size), box.x, over - lift - a.title.pad + 2.4 * PX, { size: a.title.size, va: "bottom", color: a.title.color }));
     const order = i => i.zorder ?? (i.kind === "span" || i.kind === "band" || i.kind === "bars" ? 1 : 2);
     for (const i of [...a.items].sort((p, q) => order(p) - order(q))) shape(i, { X, Y, AX, AY, box, clip }, out);
     for (const t of a.texts) label(t, { X, Y, AX, AY, box }, out);
-    for (const l of a.legends) {
-      const named = l.keys ? l.keys.map(h => ({ ...(h[0] === "plot" ? line(h, 0) : read([h]).items[0]) })) : a.items.filter(i => i.label && !String(i.label).startsWith("_"));
-      const k = legend(named.map(key), l.names, l, Math.min(W - 20, l.bbox_to_anchor ? W : box.w));
+    for (const [l, k] of legends) {
       const loc = l.loc === "best" || l.loc == null ? "upper right" : l.loc, pad = 6;
       const fx = /left/.test(loc) ? 0 : /right/.test(loc) ? 1 : 0.5, fy = /upper/.test(loc) ? 1 : /lower/.test(loc) ? 0 : 0.5;
       const [ax, ay] = l.bbox_to_anchor ?? [fx, fy];
-      const x = AX(ax) - fx * k.wide + (fx === 0 ? pad : fx === 1 ? -pad : 0), y = AY(ay) - (1 - fy) * k.tall + (fy === 1 ? pad : fy === 0 ? -pad : 0);
+      const x = AX(ax) - fx * k.wide + (fx === 0 ? pad : fx === 1 ? -pad : 0), y = AY(ay) - (1 - fy) * k.tall + (fy === 1 ? pad : fy === 0 ? -pad : 0) - (ay >= 1 && a.title ? a.title.pad - 8 * PX : 0);
       out.push(...keyed(k, Math.max(0, x), y));
     }
     return out;
