@@ -191,3 +191,82 @@ def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
     assert disturbed.table.equals(undisturbed.table, check_metadata=True)
     assert len(Store.at(tmp_path / "s").rows()) == 120
     assert os.listdir(tmp_path / "s" / "tails") == []
+
+
+def _cli(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "elephan", "sweep", "sawtooth", "-s", "template.delay=5ms,20ms", "-s", "duration=3s"]
+    return subprocess.run([*command, "-s", "warmup=1s", *words], cwd=place, capture_output=True, text=True)
+
+
+def test_shards_and_the_result_of_what_is_kept(tmp_path: Path) -> None:
+    first = _cli(tmp_path, "-n", "4", "--shard", "0/2")
+    assert (first.returncode, first.stdout) == (0, "")
+    done = len(Store.at(tmp_path / "results" / "sawtooth-sweep.trials").rows())
+    assert first.stderr == f"elephan: shard 0/2: {done} of 8 trials run, kept in results/sawtooth-sweep.trials\n"
+    part = _cli(tmp_path, "-n", "4", "--on", "kept", "--out", "part", "--store", "results/sawtooth-sweep.trials")
+    assert part.returncode == 0
+    assert f"Incomplete: {done} of 8 runs are done. The same command goes on." in " ".join(part.stdout.split())
+    assert f"{done} of 8 runs" in (tmp_path / "part" / "report.html").read_text()
+    assert _cli(tmp_path, "-n", "4", "--shard", "1/2").returncode == 0
+    whole = _cli(tmp_path, "-n", "4", "--on", "kept", "--out", "whole", "--store", "results/sawtooth-sweep.trials")
+    assert whole.returncode == 0
+    assert "Incomplete" not in whole.stdout
+    loaded = el.load(tmp_path / "whole")
+    assert isinstance(loaded, el.Sweep)
+    texts = {"template.delay": ["5ms", "20ms"], "duration": "3s", "warmup": "1s"}
+    assert loaded.table.equals(el.sweep("sawtooth", set=texts, repetitions=4).table)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("--shard", "2/2"), "shard 2/2: write i/n with i from 0 to n - 1, such as 0/8"),
+        (("--shard", "0/2", "--on", "dask"), "--shard runs a share of the trials here; it goes without --on"),
+        (("--on", "kept"), "keeps none of the 2 trials"),
+        (("--on", "moon"), 'on: "moon" is no place; there are threads, dask, tcp://HOST:8786, slurm'),
+        (("--slurm", "time=1"), "--slurm and --wait go with --on slurm"),
+        (("--on", "slurm", "--slurm", "shell=x"), "--slurm shell=x: write KEY=VALUE, with KEY one of account,"),
+        (("--on", "slurm", "--slurm", "time=1;rm x"), "--slurm time=1;rm x: write KEY=VALUE"),
+        (("--store", "/proc/none"), "cannot write the store /proc/none"),
+    ],
+)
+def test_bad_places_are_one_line(tmp_path: Path, words: tuple[str, ...], line: str) -> None:
+    done = _cli(tmp_path, *words)
+    assert done.returncode in (1, 2)
+    assert line in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_scripts_for_slurm(tmp_path: Path) -> None:
+    done = _cli(tmp_path, "-n", "4", "--on", "slurm", "--slurm", "time=10:00", "--slurm", "partition=short", "--elements", "3")
+    assert done.returncode == 0
+    folder = tmp_path / "results" / "sawtooth-sweep.trials" / "slurm"
+    array, report = ((folder / name).read_text() for name in ("array.sh", "report.sh"))
+    assert "#SBATCH --array=0-2\n" in array
+    assert "#SBATCH --partition=short\n" in array
+    assert "#SBATCH --time=10:00\n" in report
+    for number in range(3):
+        environment = {**os.environ, "SLURM_ARRAY_TASK_ID": str(number), "SLURM_CPUS_PER_TASK": "1"}
+        subprocess.run(["bash", folder / "array.sh"], env=environment, check=True, capture_output=True)
+    subprocess.run(["bash", folder / "report.sh"], check=True, capture_output=True)
+    loaded = el.load(tmp_path / "results" / "sawtooth-sweep")
+    assert isinstance(loaded, el.Sweep)
+    assert loaded.table.num_rows == 8
+
+
+def test_ctrl_c_writes_what_is_done(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "elephan", "sweep", "sawtooth", "-s", "template.delay=5ms,20ms,40ms", "-n", "200"]
+    process = subprocess.Popen([*command, "--out", "r"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    tails = tmp_path / "r.trials" / "tails"
+    deadline = time.monotonic() + 60
+    while not (tails.is_dir() and any(tails.iterdir())):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted" in said
+    loaded = el.load(tmp_path / "r")
+    assert isinstance(loaded, el.Sweep)
+    assert 0 < loaded.table.num_rows < 600
+    assert loaded.facts["incomplete"] == f"{loaded.table.num_rows} of 600 runs are done"

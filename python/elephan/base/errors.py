@@ -60,6 +60,12 @@ class ElephanError(Exception):
         super().__init__(visible(str(message)))
 
 
+class PartDone(ElephanError):
+    """Nothing went wrong: a part of an experiment is done and kept, and there is no result before the other parts are."""
+
+    exit_status = 0
+
+
 class InputError(ElephanError, ValueError):
     """Something asked for is wrong: a name, a value, a file, a folder that is not ours.
 

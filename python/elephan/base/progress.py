@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -55,6 +56,12 @@ class Bar:
             self._progress.stop()
             self._progress = None
         self._shown = False
+
+
+def note(text: str, shown: bool = True) -> None:
+    """Says a line on standard error."""
+    if shown:
+        print(f"elephan: {errors.visible(text)}", file=sys.stderr)
 
 
 @contextmanager

@@ -143,9 +143,10 @@ def _measured(job: Job, measure: Measure, progress: core.Progress | None, stop: 
 class Outcomes(Sequence[Outcome]):
     """What became of the jobs of an experiment, in their order. `planned`: how many there were, if some did not end."""
 
-    def __init__(self, found: Sequence[Outcome], planned: int | None = None) -> None:
+    def __init__(self, found: Sequence[Outcome], planned: int | None = None, interrupted: bool = False) -> None:
         self._found = found
-        self.planned = len(found) if planned is None else planned
+        self._planned = len(found) if planned is None else planned
+        self.interrupted = interrupted  # by Ctrl-C
 
     def __len__(self) -> int:
         return len(self._found)
@@ -154,8 +155,9 @@ class Outcomes(Sequence[Outcome]):
         return self._found[place]
 
     @property
-    def interrupted(self) -> bool:
-        return len(self) < self.planned
+    def incomplete(self) -> dict[str, str]:
+        """For the facts of a result of which runs are missing: how many there are."""
+        return {"incomplete": f"{len(self)} of {self._planned} runs are done"} if len(self) < self._planned else {}
 
     @property
     def failures(self) -> list[str]:

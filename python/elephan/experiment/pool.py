@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from elephan.base.errors import InputError
-from elephan.base.progress import Bar, bar
+from elephan.base.errors import InputError, PartDone
+from elephan.base.progress import Bar, bar, note
 from elephan.experiment.job import Job, Measure, Outcome, Outcomes
 from elephan.experiment.place.threads import Threads, check_workers
 from elephan.experiment.store.identity import Identities, Identity
@@ -37,7 +38,11 @@ class Place(Protocol):
 
 @dataclass(frozen=True)
 class How:
-    """How the runs of an experiment are done. `store`: the folder of kept trials, if any; `name`: of the experiment in it."""
+    """How the runs of an experiment are done. `store`: the folder of kept trials, if any; `name`: of the experiment in it.
+
+    `on`: `threads`, `dask`, the address of a Dask scheduler, `shard i/n` (the i-th of n shares of the trials), or `kept` (nothing
+    runs: the result is of what the store has).
+    """
 
     workers: int | None = None
     on: str = "threads"
@@ -47,16 +52,24 @@ class How:
     label: str = ""
     progress: bool = False
     partial: bool = False  # what to do on Ctrl-C: give what is done, or raise it
-    say: Callable[[str], None] | None = None  # what to do with a line on what is kept
+    why: bool = False  # say why trials are not taken from the store
 
     def experiment(self, job: Job) -> str:
         """What the store calls the experiment that a job is of."""
         return "/".join(filter(None, (self.name, job.variant.experiment)))
 
+    @property
+    def shard(self) -> tuple[int, int] | None:
+        """The share of the trials that is run, of how many; None of all."""
+        word, _, share = self.on.partition(" ")
+        return shard_of(share) if word == "shard" else None
+
     def place(self) -> Place:
-        """Where the runs run, as `on` says."""
+        """Where the runs run."""
         check_workers(self.workers)
-        if self.on == "threads":
+        if self.on in ("threads", "kept") or self.shard is not None:
+            if self.on != "threads" and self.store is None:
+                raise InputError(f'on: "{self.on}" needs a store')
             return Threads(self.workers)
         if self.on == "dask" or re.match(r"(tcp|tls|ws|wss)://", self.on):
             from elephan.experiment.place.dask import Dask
@@ -65,14 +78,24 @@ class How:
         raise InputError(f'on: "{self.on}" is no place; there are {", ".join(PLACES)}')
 
 
+def shard_of(text: str) -> tuple[int, int]:
+    """A share `i/n`, with i from 0."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if match is None or int(match[1]) >= int(match[2]):
+        raise InputError(f"shard {text}: write i/n with i from 0 to n - 1, such as 0/8")
+    return int(match[1]), int(match[2])
+
+
 def store_of(store: str | os.PathLike[str] | bool | None, out: str | os.PathLike[str] | None) -> Path | None:
     """The store that an experiment uses: the one that is given, else beside its result, none with False or without a result."""
     if store is False or (store in (None, True) and out is None):
         return None
-    if store is None or store is True:
-        folder = Path(os.path.abspath(os.fspath(out or "")))
-        return folder.with_name(f"{folder.name}.trials")
-    return Path(store)
+    return store_beside(Path(os.path.abspath(os.fspath(out or "")))) if store is None or store is True else Path(store)
+
+
+def store_beside(folder: Path) -> Path:
+    """The store of a result: its folder, with `.trials` behind the name."""
+    return folder.with_name(f"{folder.name}.trials")
 
 
 def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> Outcomes:
@@ -83,21 +106,44 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
     """
     how = how or How()
     core.not_while_loading()
+    place = how.place()
     with ExitStack() as opened:
         identities = _identities(jobs, measure) if how.store is not None else [None] * len(jobs)
         store = opened.enter_context(Store.to(how.store)) if how.store is not None else None
         outcomes: dict[int, Outcome] = {} if store is None or how.again else _kept(store, jobs, identities, how)
-        line = opened.enter_context(bar(how.label, len(jobs), how.progress))
+        work = {number: job for number, job in enumerate(jobs) if number not in outcomes and _is_mine(identities[number], how)}
+        interrupted = False
+        line = opened.enter_context(bar(how.label, len(outcomes) + len(work), how.progress))
         try:
-            _run_rest(jobs, measure, how, store, identities, outcomes, line)
+            _run(place, work, measure, how, store, identities, outcomes, line)
         except KeyboardInterrupt:
             if not how.partial or not any(outcome.done for outcome in outcomes.values()):
                 raise
-    return Outcomes([outcomes[i] for i in sorted(outcomes)], len(jobs))
+            interrupted = True
+    if how.shard is not None:
+        raise PartDone(f"shard {how.on[6:]}: {len(work)} of {len(jobs)} trials run, kept in {how.store}")
+    if how.on == "kept" and not outcomes:
+        raise InputError(f"{how.store}: keeps none of the {len(jobs)} trials")
+    return Outcomes([outcomes[i] for i in sorted(outcomes)], len(jobs), interrupted)
 
 
-def _run_rest(
-    jobs: Sequence[Job],
+def _is_mine(identity: Identity | None, how: How) -> bool:
+    """Whether a trial that is not kept is to be run here."""
+    if how.on == "kept":
+        return False
+    if how.shard is None:
+        return True
+    if identity is None:
+        raise InputError(
+            "a congestion control without a source cannot be kept, so its runs cannot be shared out; write it to a file"
+        )
+    number, count = how.shard
+    return int(identity.key, 16) % count == number
+
+
+def _run(
+    place: Place,
+    work: Mapping[int, Job],
     measure: Measure,
     how: How,
     store: Store | None,
@@ -106,8 +152,7 @@ def _run_rest(
     line: Bar,
 ) -> None:
     """Runs what has no outcome yet, and keeps it."""
-    place, kept, failed = how.place(), len(outcomes), 0
-    work = {number: job for number, job in enumerate(jobs) if number not in outcomes}
+    kept, failed, count = len(outcomes), 0, len(outcomes) + len(work)
     for found in place.submit(work, measure):
         if found is not None:
             number, outcome = found
@@ -116,7 +161,7 @@ def _run_rest(
             identity = identities[number]
             if store is not None and identity is not None:
                 _keep(store, how, place, identity, outcome)
-        words = [f"{how.label} {len(outcomes)}/{len(jobs)}"]
+        words = [f"{how.label} {len(outcomes)}/{count}"]
         words += [f"{count} {what}" for count, what in ((kept, "kept"), (failed, "failed")) if count]
         line.set(len(outcomes) + place.under_way, ", ".join(words))
 
@@ -141,9 +186,34 @@ def _kept(store: Store, jobs: Sequence[Job], identities: Sequence[Identity | Non
         outcomes[number] = outcome = Outcome(job, row.measured, row.error or None, row.guests, row.flows, kept=True)
         if (row.experiment, row.variant.label) != (how.experiment(job), job.variant.label):
             _keep(store, how, None, row.identity, outcome)
-    if outcomes and how.say is not None:
-        how.say(f"{len(outcomes)} of {len(jobs)} kept in {store.where}")
+    lines = [*store.notes, *([f"{len(outcomes)} of {len(jobs)} trials are kept in {store.where}"] if outcomes else [])]
+    if how.why:
+        lines += _reasons(store, jobs, identities, outcomes, how)
+    for text in lines:
+        note(text, how.progress)
     return outcomes
+
+
+def _reasons(
+    store: Store, jobs: Sequence[Job], identities: Sequence[Identity | None], outcomes: Mapping[int, Outcome], how: How
+) -> list[str]:
+    """Why trials are not taken from the store: what differs from the one of the same experiment, variant and seed."""
+    alike = {(row.experiment, row.variant.label, row.identity.seed): row.identity for row in store.rows()}
+    counts: Counter[str] = Counter()
+    for number, job in enumerate(jobs):
+        identity = identities[number]
+        if number in outcomes:
+            continue
+        other = alike.get((how.experiment(job), job.variant.label, job.seed))
+        if identity is None:
+            counts["a congestion control has no source"] += 1
+        elif other is None:
+            counts["not in the store"] += 1
+        elif what := identity.differs_from(other):
+            counts[" and ".join(what) + " changed"] += 1
+        else:
+            counts["its tables are wanted, which the store does not keep"] += 1
+    return [f"{count} of {len(jobs)} trials run: {why}" for why, count in counts.most_common()]
 
 
 def _keep(store: Store, how: How, place: Place | None, identity: Identity, outcome: Outcome) -> None:

@@ -309,16 +309,17 @@ def run_study(
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
     on: str = "threads",
+    why: bool = False,
 ) -> Results:
     """Runs a study, judges its claims, and writes `claims.json`, `runs.parquet`, `report.html`, figures, kept runs."""
     study, begin = open_study(name, quick), time.monotonic()
     check_workers(workers)
     folder.check_target(out, "study")
-    how = How(workers, on, store_of(store, out), again, study.name, study.name, progress, partial=True)
+    how = How(workers, on, store_of(store, out), again, study.name, study.name, progress, partial=True, why=why)
     with folder.result_folder(out, "study") as partial:
         jobs = _jobs(study, partial)
         outcomes = run_jobs(jobs, Statistics(study.statistics, strict=False), how).checked()
-        facts: dict[str, Any] = {**outcomes.first(), "failures": outcomes.failures}
+        facts: dict[str, Any] = {**outcomes.first(), **outcomes.incomplete, "failures": outcomes.failures}
         results = Results(study, Trials(outcomes.trials, (job.variant for job in jobs)), facts, partial)
         facts |= {"runs": len(outcomes), "wall_s": time.monotonic() - begin}
         results.fill(partial, progress=progress)
@@ -333,6 +334,7 @@ def load_study(path: Path) -> Results:
     where, manifest = folder.open_result(path)
     study = open_study(manifest["name"], bool(manifest.get("quick")))
     facts = {key: manifest[key] for key in ("failures", "wall_s", "runs", "command")}
+    facts |= {key: manifest[key] for key in ("incomplete",) if key in manifest}
     facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": read_json(where / "provenance.json")}
     trials = Trials.of_table(read_table(where / "runs.parquet"), lambda name: name in study.statistics)
     return Results(study, trials, facts, where)

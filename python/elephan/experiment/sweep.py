@@ -237,6 +237,7 @@ def sweep(
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
     on: str = "threads",
+    why: bool = False,
 ) -> Sweep:
     """Runs every variant of a scenario's `[sweep]`, with `set` over it, each with the same seeds.
 
@@ -274,7 +275,7 @@ def sweep(
     _check_possible(asked, jobs)
 
     measure = Statistics(tuple(asked), tuple(source.notes.statistics))
-    how = How(workers, on, store_of(store, out), again, source.stem, source.stem, progress, partial=True)
+    how = How(workers, on, store_of(store, out), again, source.stem, source.stem, progress, partial=True, why=why)
     outcomes = run_jobs(jobs, measure, how).checked()
     result = Sweep(source.stem, variants, outcomes.trials, facts_of(source, outcomes) | {"answering": answering, "asked": asked})
     if not result.statistics:  # a folder with an older result stays as it was
@@ -321,7 +322,7 @@ def facts_of(source: Source, outcomes: Outcomes) -> dict[str, Any]:
         "scenario": first["scenario"],
         "scenario_sha256": first["scenario_sha256"],
         "failures": outcomes.failures,
-        **({"incomplete": f"{len(outcomes)} of {outcomes.planned} runs"} if outcomes.interrupted else {}),
+        **outcomes.incomplete,
         "flows": outcomes.flows,
         **({"guests": guests} if guests else {}),
     }

@@ -263,6 +263,7 @@ class Panel(folder.Result):
             **folder.manifest_head("compare", "compare"),
             "runs": len(self.trials),
             "failures": self.failures,
+            **{key: self.facts[key] for key in ("incomplete",) if key in self.facts},
             **({"guests": self.facts["guests"]} if self.facts.get("guests") else {}),
         }
 
@@ -335,6 +336,7 @@ def compare(
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
     on: str = "threads",
+    why: bool = False,
 ) -> Any:
     """Compares congestion controls: each alone, with each other, with another round trip, joining, after a change.
 
@@ -358,7 +360,7 @@ def compare(
     agreed = trust(python_from, changes, [controller.value for controller in read])
     if out is not None:
         folder.check_target(out, "compare" if scenario is None else "sweep")
-    how = How(workers, on, store_of(store, out), again, "compare", "compare", progress, partial=True)
+    how = How(workers, on, store_of(store, out), again, "compare", "compare", progress, partial=True, why=why)
     if scenario is not None:
         from elephan.experiment.compare.on_scenario import compare_on
 
@@ -414,7 +416,7 @@ def _run(controllers: list[Controller], network: Network, agreed: Trust, quick: 
         "scenarios": {name: one["scenario"] for name, one in first.items()},
         "provenance": {name: one["provenance"] for name, one in first.items()},
         "failures": outcomes.failures,
-        **({"incomplete": f"{len(outcomes)} of {outcomes.planned} runs"} if outcomes.interrupted else {}),
+        **outcomes.incomplete,
         "guests": outcomes.guests,
     }
     variants = list({(job.variant.experiment, job.variant.label): job.variant for job in jobs}.values())

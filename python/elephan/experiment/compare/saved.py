@@ -28,6 +28,7 @@ def load_panel(path: Path) -> Panel:
     facts["scenarios"] = {f.stem: read_text(f) for f in sorted((where / "scenarios").glob("*.toml"))}
     facts["provenance"] = read_json(where / "provenance.json")
     facts["manifest"] = manifest
+    facts |= {key: manifest[key] for key in ("incomplete",) if key in manifest}
     return Panel(controllers, trials, _series(read_table(where / "series.parquet")), facts)
 
 

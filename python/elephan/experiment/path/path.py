@@ -64,6 +64,7 @@ def path(
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
     on: str = "threads",
+    why: bool = False,
 ) -> Answer:
     """How long `size` takes over a path, for each congestion control and number of streams.
 
@@ -102,7 +103,7 @@ def path(
     )
     check_repetitions(repetitions, REPETITIONS_MAX)
     check_workers(workers)
-    how = How(workers, on, store_of(store, out), again, "path", "path", progress)
+    how = How(workers, on, store_of(store, out), again, "path", "path", progress, why=why)
     seed = read_seed(seed)
     if out is not None:
         folder.check_target(out, "path")

@@ -180,6 +180,6 @@ def tails(folder: Path) -> list[Path]:
 
 def strangers(where: Path) -> Iterable[Path]:
     """Files in a store that are none of its own."""
-    known = {"store.json", "aside", *FOLDERS}
+    known = {"store.json", "aside", "slurm", *FOLDERS}
     found = [path for path in where.iterdir() if path.name not in known and not path.name.startswith(".")]
     return [*found, *(path for path in (where / "tails").iterdir() if not _TAIL.fullmatch(path.name))]

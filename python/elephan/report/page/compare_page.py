@@ -253,7 +253,7 @@ def panel_warnings(panel: Panel) -> list[str]:
     """What a reader of the answer must know before he uses it."""
     network = next(iter(panel.facts["scenarios"].values()), "")  # the routers of all experiments are alike
     deaf = unheard([controller.kind for controller in panel.controllers], network)
-    return [*of_failures(panel.failures), *([deaf] if deaf else [])]
+    return [*of_failures(panel.failures, panel.facts), *([deaf] if deaf else [])]
 
 
 def page(panel: Panel) -> Page:

@@ -21,12 +21,13 @@ _HERE = Path(__file__).parent
 _UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]?(?:b/s|B)|[mµnp]?s|min|h|%|pp)(?![\w/]))")
 
 
-def of_failures(failures: Sequence[str]) -> list[str]:
-    """The warning of a page some of whose runs have failed."""
-    if not failures:
-        return []
-    many = "1 run failed" if len(failures) == 1 else f"{len(failures)} runs failed; the first"
-    return [f"{many}: {failures[0]}"]
+def of_failures(failures: Sequence[str], facts: Mapping[str, Any]) -> list[str]:
+    """The warnings of a page some of whose runs are missing or have failed."""
+    found = [f"Incomplete: {facts['incomplete']}. The same command goes on."] if "incomplete" in facts else []
+    if failures:
+        many = "1 run failed" if len(failures) == 1 else f"{len(failures)} runs failed; the first"
+        found.append(f"{many}: {failures[0]}")
+    return found
 
 
 @dataclass(frozen=True)

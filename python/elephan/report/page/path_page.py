@@ -163,7 +163,7 @@ def settings_section(advice: Advice) -> Section:
 def path_warnings(answer: Answer) -> list[str]:
     """What a reader of the answer must know before he uses it."""
     deaf = unheard([controller.kind for controller in answer.question.controllers], answer.facts["scenario"])
-    return [*of_failures(answer.failures), *([deaf] if deaf else [])]
+    return [*of_failures(answer.failures, answer.facts), *([deaf] if deaf else [])]
 
 
 def page(answer: Answer) -> Page:

@@ -60,7 +60,7 @@ def page(results: Results) -> Page:
     study, verdicts = results.study, results.verdicts
     sections: list[Section] = list(study.figures.sections(results))
     runs = len(results.trials)
-    warnings = of_failures(results.facts["failures"])
+    warnings = of_failures(results.failures, results.facts)
     quick = " The quick run: fewer repetitions and points, wider intervals." if study.quick else ""
     version = core.call("version")
     scenario = str(results.facts.get("scenario", ""))
@@ -97,4 +97,4 @@ def _parameters(results: Results) -> list[Group]:
 def notebook(results: Results) -> str:
     """Returns the answer of a study and its verdicts for a notebook."""
     lines = [*results.study.figures.answer(results), f"{tally(results.verdicts)}."]
-    return answered(results.study.question, lines, of_failures(results.failures), [], [])
+    return answered(results.study.question, lines, of_failures(results.failures, results.facts), [], [])

@@ -175,7 +175,7 @@ def nearly_alike(sweep: Sweep) -> list[str]:
 
 def sweep_warnings(sweep: Sweep) -> list[str]:
     """What a reader of the answer must know before he uses it."""
-    found = [*of_failures(sweep.failures), *(f"No run has {name}." for name in sweep.missing)]
+    found = [*of_failures(sweep.failures, sweep.facts), *(f"No run has {name}." for name in sweep.missing)]
     if len(sweep.trials.seeds) > 1 and alike(sweep, shown(sweep)):
         found.append(f"{ALIKE} {PHASES} no seed changes. {REMEDY}")
     elif len(sweep.trials.seeds) > 1 and (labels := nearly_alike(sweep)):

@@ -7,7 +7,10 @@ import typer
 
 from elephan.cli.options import Json, Workers, out_option
 from elephan.cli.show import show
+from elephan.cli.where import Again, Elements, On, Shard, Slurm, Store, Wait, Why, place, submitted
 from elephan.experiment import study
+from elephan.experiment.place.slurm import ELEMENTS
+from elephan.experiment.pool import store_beside
 
 
 def command(
@@ -16,10 +19,24 @@ def command(
     out: Annotated[Path | None, out_option("results/NAME, with --quick NAME-quick")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a claim fails.")] = False,
     workers: Workers = None,
+    store: Store = None,
+    again: Again = False,
+    why: Why = False,
+    on: On = "threads",
+    shard: Shard = "",
+    slurm: Slurm = None,
+    elements: Elements = ELEMENTS,
+    wait: Wait = False,
     json: Json = False,
 ) -> int:
     folder = out or Path("results") / (f"{name}-quick" if quick else name)
-    results = study.run_study(name, quick=quick, out=folder, workers=workers, progress=True)
+    kept = store or store_beside(folder)
+    if submitted(on, folder, kept, slurm, elements, wait):
+        return 0
+    where = place(on, shard)
+    results = study.run_study(
+        name, quick=quick, out=folder, workers=workers, progress=True, store=kept, again=again, on=where, why=why
+    )
     show(results, folder, json)
     refuted = strict and any(verdict.verdict == "fails" for verdict in results.verdicts)
     return 1 if refuted or results.failures else 0
