@@ -50,14 +50,10 @@ class Kind:
     figures: Any = None
 
 
-def names() -> list[str]:
-    """Returns the names of all kinds."""
-    return sorted(found.name for found in pkgutil.iter_modules(importlib.import_module(_PACKAGE).__path__))
-
-
 def find(name: Any) -> Kind | None:
     """Returns the kind of this name, or None if there is none."""
-    return importlib.import_module(f"{_PACKAGE}.{name}").KIND if name in names() else None
+    known = (one.name for one in pkgutil.iter_modules(importlib.import_module(_PACKAGE).__path__))
+    return importlib.import_module(f"{_PACKAGE}.{name}").KIND if name in known else None
 
 
 def of(result: Any) -> Kind:

@@ -4,8 +4,6 @@ The docstring of a file is the help of its command, the function `command` has t
 when its command is used; a list of commands reads only the first lines of the docstrings.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import pkgutil

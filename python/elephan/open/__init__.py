@@ -1,7 +1,5 @@
 """Finished results of any kind: read again, drawn again, compared."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Two results side by side."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping

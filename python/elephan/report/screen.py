@@ -1,7 +1,5 @@
 """A screen: the terminal, or the file, that commands print to."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -8,7 +8,7 @@ import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, TextIO
@@ -51,7 +51,7 @@ class Source:
     def noted(self, overrides: Mapping[str, Any]) -> Notes:
         """Returns what answers the scenario after overrides such as `answer.figure`."""
         table = _answer_table(self.text, self.format) if "answer" in self.text else None
-        found = notes(table) if table is not None else _of_comment(self)
+        found = notes(table) if table is not None else _of_comment(self.name, self.text)
         return notes({key.removeprefix("answer."): value for key, value in overrides.items() if key.startswith("answer.")}, found)
 
     def place(self, word: str) -> str:
@@ -174,11 +174,12 @@ def _answer_table(text: str, language: str) -> Any:
 _HEADER = re.compile(r"^#\s*(look for|figure|statistics):\s*(.+)$", re.IGNORECASE)
 
 
-def _of_comment(source: Source) -> Notes:
-    """Returns what the leading comment of an older scenario says: `# Look for:`, `# Figure:`, `# Statistics:`."""
+@lru_cache(8)
+def _of_comment(name: str, text: str) -> Notes:
+    """Returns what the leading comment of an older scenario says (`# Look for:`, `# Figure:`, `# Statistics:`), with a note."""
     found: dict[str, Any] = {}
     key = ""
-    for line in source.text.splitlines():
+    for line in text.splitlines():
         if not line.startswith("#"):
             break
         if match := _HEADER.match(line):
@@ -189,15 +190,9 @@ def _of_comment(source: Source) -> Notes:
         else:
             key = ""
     if found:
-        _note_of_comment(source.name)
+        _renamed.note(f"{name}: '# Look for:', '# Figure:' or '# Statistics:' in its comment", "the table [answer]", 5)
         found["statistics"] = [name.strip() for name in found.get("statistics", "").split(",") if name.strip()]
     return notes(found)
-
-
-@cache
-def _note_of_comment(name: str) -> None:
-    """Says once of a scenario that it has its answer in a comment."""
-    _renamed.note(f"{name}: '# Look for:', '# Figure:' or '# Statistics:' in its comment", "the table [answer]", 5)
 
 
 @cache

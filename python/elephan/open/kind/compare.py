@@ -1,7 +1,5 @@
 """A comparison of congestion controls in the same experiments."""
 
-from __future__ import annotations
-
 from elephan.base.kinds import Kind
 from elephan.base.quantity import show
 from elephan.experiment.compare.panel import Panel

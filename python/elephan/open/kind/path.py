@@ -1,7 +1,5 @@
 """The answer about one long path."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.console import Console

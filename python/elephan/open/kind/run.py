@@ -1,7 +1,5 @@
 """A single run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from elephan.base.kinds import Compared, Kind

@@ -1,7 +1,5 @@
 """A study with the verdicts on its claims."""
 
-from __future__ import annotations
-
 from rich.text import Text
 
 from elephan.base.kinds import Kind
@@ -19,8 +17,6 @@ _COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow", "not run
 def tables(results: Results, screen: Screen) -> None:
     """Prints the verdict of every claim."""
     table = grid("claim", "verdict", "observed (95 % interval), expected", words=("verdict", "observed (95 % interval), expected"))
-    for column in table.columns[:2]:
-        column.no_wrap = True
     for verdict in (one for one in results.verdicts if one.run):
         lines = [f"{f.part.subject}: {f.text}, expected {f.part.expected}" for f in verdict.run]
         if verdict.holm != verdict.verdict:

@@ -1,7 +1,5 @@
 """A sweep: one scenario with many parameters and seeds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from elephan.base.kinds import Compared, Kind

@@ -1,7 +1,5 @@
 """The analysis of a capture or a log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from elephan.base.errors import InputError

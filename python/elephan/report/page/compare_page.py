@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from html import escape
 
 from elephan.base.quantity import show
 from elephan.base.stats import Interval
@@ -12,7 +11,7 @@ from elephan.experiment.claims import interval_text
 from elephan.experiment.compare.experiments import STATISTICS
 from elephan.experiment.compare.panel import Panel
 from elephan.report.figure import panel_figures as figures
-from elephan.report.page.notebook import said
+from elephan.report.page.notebook import answered
 from elephan.report.page.page import (
     Cell,
     Column,
@@ -278,11 +277,4 @@ def page(panel: Panel) -> Page:
 
 def notebook(panel: Panel) -> str:
     """A comparison in a notebook: its answer, the first figure, the figures of merit."""
-    picture = figures.overview(panel).svg()
-    picture = picture[picture.index("<svg") :]
-    table = merits(panel)
-    heads = "".join(f"<th>{escape(column.title)}</th>" for column in table.columns)
-    rows = "".join("<tr>" + "".join(f"<td>{escape(cell.text)}</td>" for cell in row) + "</tr>" for row in table.rows)
-    lines = said("Comparison", answer(panel), panel_warnings(panel))
-    style = "background:white;color:#1b1f24;padding:8px;max-width:820px"
-    return f'<div style="{style}">{lines}{picture}<table><tr>{heads}</tr>{rows}</table></div>'
+    return answered("Comparison", answer(panel), panel_warnings(panel), [figures.overview(panel)], [merits(panel)])

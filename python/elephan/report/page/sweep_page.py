@@ -12,7 +12,7 @@ from elephan.experiment.claims import interval_text
 from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import as_text
 from elephan.report.figure.sweep_figures import alike, draw_all, span, x_axis
-from elephan.report.page.notebook import inline, said, small_table
+from elephan.report.page.notebook import answered
 from elephan.report.page.page import Cell, Column, Page, Section, Table, interval_cell, of_failures, parameter_groups
 from elephan.report.page.run_page import facts
 from elephan.report.words import wording
@@ -220,11 +220,9 @@ def page(sweep: Sweep) -> Page:
 def notebook(sweep: Sweep) -> str:
     """A sweep in a notebook."""
     statistics = shown(sweep)[:5]
-    drawings = draw_all(sweep, statistics[:1])
-    picture = inline(drawings[0]) if drawings else ""
     rows = [
-        [label, *(interval_text(sweep.interval(label, s), measures.unit_of(s), 3) for s in statistics)] for label in sweep.labels
+        [Cell(label), *(Cell(interval_text(sweep.interval(label, s), measures.unit_of(s), 3)) for s in statistics)]
+        for label in sweep.labels
     ]
-    background = "background:white;color:#1b1f24;padding:8px"
-    words = said(sweep.name, [], sweep_warnings(sweep))
-    return f'<div style="{background}">{words}{picture}{small_table(["variant", *statistics], rows)}</div>'
+    table = Table([Column(head) for head in ("variant", *statistics)], rows)
+    return answered(sweep.name, [], sweep_warnings(sweep), draw_all(sweep, statistics[:1]), [table])
