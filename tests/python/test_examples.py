@@ -12,7 +12,6 @@ from typing import Any
 import elephan as el
 import pytest
 
-HOOKS = ("write",)  # called by `save`
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -36,7 +35,7 @@ PUBLIC = _public()
 
 def _methods(owner: type) -> list[str]:
     """The public methods that a class itself defines."""
-    return [name for name, value in vars(owner).items() if inspect.isfunction(value) and name[0] != "_" and name not in HOOKS]
+    return [name for name, value in vars(owner).items() if inspect.isfunction(value) and name[0] != "_"]
 
 
 def _missing(name: str, value: Any) -> list[str]:

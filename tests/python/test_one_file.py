@@ -47,7 +47,7 @@ class Dice(folder.Result):
     def as_dict(self):
         return {"shown": self.shown}
 
-    def write(self, partial):
+    def _write(self, partial):
         folder.write_json(partial / "shown.json", self.shown)
         folder.write_json(partial / "manifest.json", folder.manifest_head("dice", "dice"))
 

@@ -297,7 +297,7 @@ class Trace(folder.Result):
             "phases": found.as_dict() if found else None,
         }
 
-    def write(self, partial: Path) -> None:
+    def _write(self, partial: Path) -> None:
         """Writes the tables that are not there yet, the summary and the manifest."""
         from pyarrow import parquet
 

@@ -206,10 +206,6 @@ class Results(folder.Result):
         self.study, self.trials, self.facts = study, trials, facts
         self.place = place  # the folder of the results, with the kept runs
 
-    @property
-    def failures(self) -> list[str]:
-        return list(self.facts["failures"])
-
     @cached_property
     def verdicts(self) -> list[claims.Verdict]:
         """The verdict on each claim."""
@@ -266,7 +262,7 @@ class Results(folder.Result):
         verdicts = [verdict.as_dict() for verdict in self.verdicts]
         return {"study": self.study.name, "claims": verdicts, "failures": self.failures}
 
-    def write(self, partial: Path) -> None:
+    def _write(self, partial: Path) -> None:
         """Writes `claims.json`, `runs.parquet`, the scenarios and the manifest; the kept runs are there."""
         from pyarrow import parquet
 

@@ -74,10 +74,6 @@ class Sweep(folder.Result):
         return self.trials.statistics
 
     @property
-    def failures(self) -> list[str]:
-        return list(self.facts.get("failures", []))
-
-    @property
     def missing(self) -> list[str]:
         """Statistics that were asked for by name and that no run has."""
         return [name for name in self.facts.get("asked", []) if name not in self.statistics]
@@ -140,7 +136,7 @@ class Sweep(folder.Result):
                 about[name + suffix] = described(name, words, key != "n")
         return described_table(columns, about)
 
-    def write(self, partial: Path) -> None:
+    def _write(self, partial: Path) -> None:
         """Writes `runs.parquet`, `means.parquet`, summary, scenario and manifest."""
         from pyarrow import parquet
 

@@ -325,13 +325,13 @@ class Result:
     @property
     def failures(self) -> list[str]:
         """A line for each run that failed."""
-        return []
+        return list(getattr(self, "facts", {}).get("failures", []))
 
     def as_dict(self) -> dict[str, Any]:
         """Returns plain values, for JSON."""
         raise NotImplementedError
 
-    def write(self, partial: Path) -> None:
+    def _write(self, partial: Path) -> None:
         """Writes everything of the result's folder but the report."""
         raise NotImplementedError
 
@@ -343,7 +343,7 @@ class Result:
 
     def fill(self, partial: Path, *, report: bool = True, progress: bool = False) -> None:
         """Writes everything into a result folder that is not finished; a report that cannot be drawn costs no more than itself."""
-        self.write(partial)
+        self._write(partial)
         if report:
             with drawing(), status("drawing the report", progress):
                 self.report(partial / "report.html", partial / "figures")

@@ -227,7 +227,7 @@ class Run(folder.Result, RunTables):
         """Returns how the run came about, its summary, and its statistics: those that the scenario names, then the usual ones."""
         return {**self.manifest, "summary": self.summary, "statistics": measures.usual(self, self.curated_statistics)}
 
-    def write(self, partial: Path) -> None:
+    def _write(self, partial: Path) -> None:
         """Writes the tables, unless they are there, and what belongs to them."""
         from pyarrow import parquet
 

@@ -98,10 +98,6 @@ class Panel(folder.Result):
         return list(dict.fromkeys(row.experiment for row in self.trials))
 
     @property
-    def failures(self) -> list[str]:
-        return list(self.facts.get("failures", []))
-
-    @property
     def repetitions(self) -> int:
         return int(self.facts["repetitions"])
 
@@ -267,7 +263,7 @@ class Panel(folder.Result):
             **({"guests": self.facts["guests"]} if self.facts.get("guests") else {}),
         }
 
-    def write(self, partial: Path) -> None:
+    def _write(self, partial: Path) -> None:
         """Writes `compare.json`, `runs.parquet`, `means.parquet`, `series.parquet`, scenarios and manifest."""
         from pyarrow import parquet
 

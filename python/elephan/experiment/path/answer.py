@@ -89,10 +89,6 @@ class Answer(folder.Result):
         """Lines for the hosts, each of them simulated; empty where nothing that could be set makes the transfer faster."""
         return self.advice.lines
 
-    @property
-    def failures(self) -> list[str]:
-        return list(self.facts.get("failures", []))
-
     @_renamed.keywords(law="controller")
     def row(self, controller: str, streams: int) -> Row:
         """Returns the row of a controller with a number of streams. Raises InputError if there is none."""
@@ -136,7 +132,7 @@ class Answer(folder.Result):
             "failures": self.failures,
         }
 
-    def write(self, partial: Path) -> None:
+    def _write(self, partial: Path) -> None:
         """Writes `path.json`, `runs.parquet`, `curves.parquet`, the scenario, the settings and the manifest."""
         from pyarrow import parquet
 
