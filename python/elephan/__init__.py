@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .experiment.compare.panel import Panel, compare
     from .experiment.path.answer import Answer
     from .experiment.path.path import path
+    from .experiment.store.query import query
     from .experiment.sweep import Sweep, sweep
     from .open import load
     from .result.run import Run, run
@@ -64,6 +65,7 @@ __all__ = [
     "packetdrill",
     "path",
     "prr",
+    "query",
     "queue",
     "read_burst",
     "rounds",
@@ -80,6 +82,7 @@ _NAMES = {
     "run": ("elephan.result.run", "run"),
     "load": ("elephan.open", "load"),
     "Run": ("elephan.result.run", "Run"),
+    "query": ("elephan.experiment.store.query", "query"),
     "sweep": ("elephan.experiment.sweep", "sweep"),
     "Sweep": ("elephan.experiment.sweep", "Sweep"),
     "analyze": ("elephan.capture.trace", "analyze"),

@@ -270,3 +270,48 @@ def test_ctrl_c_writes_what_is_done(tmp_path: Path) -> None:
     assert isinstance(loaded, el.Sweep)
     assert 0 < loaded.table.num_rows < 600
     assert loaded.facts["incomplete"] == f"{loaded.table.num_rows} of 600 runs are done"
+
+
+def test_questions_to_many_experiments(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    one = el.sweep("sawtooth", set=DELAYS, repetitions=2, store=tmp_path / "results" / "a.trials")
+    el.compare(["reno"], quick=True, repetitions=1, rate="2 Mbps", store=tmp_path / "results" / "b.trials")
+    sql = (
+        'select "template.delay", avg("goodput_bps.sum") as mean from trials where experiment = \'sawtooth\' group by 1 order by 1'
+    )
+    found = el.query(sql, tmp_path / "results").to_pylist()
+    assert [row["template.delay"] for row in found] == [0.005, 0.02]
+    means = [one.interval(label, "goodput_bps.sum").mean for label in one.labels]
+    assert [row["mean"] for row in found] == pytest.approx(means)
+    assert el.query("select count(distinct store) as n from trials", tmp_path).to_pylist() == [{"n": 2}]
+    for sql, line in (("select nothing from trials", "Binder Error"), ("selct 1", "Parser Error"), ("", ": it gives no rows")):
+        with pytest.raises(InputError, match=line):
+            el.query(sql, tmp_path)
+    with pytest.raises(InputError, match="no store of trials is there or below"):
+        el.query("select 1", tmp_path / "nothing")
+
+
+def test_the_commands_for_stores(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    from elephan.cli import status_of
+
+    where = tmp_path / "s"
+    el.sweep("sawtooth", set=DELAYS, repetitions=2, store=where)
+
+    def said(*words: str, status: int = 0) -> str:
+        assert status_of(words) == status
+        return capfd.readouterr().out
+
+    assert "4 trials" in said("store", "list", str(tmp_path))
+    assert json.loads(said("store", "show", str(where), "--json"))["experiments"]["sawtooth"]["variants"] == 2
+    assert "sawtooth" in said("store", "show", str(where))
+    assert said("store", "check", str(where)) == f"{where}: whole\n"
+    assert '"n": 4' in said("query", "select count(*) as n from trials", "--store", str(where), "--json")
+    (part,) = (where / "parts").iterdir()
+    data = part.read_bytes()
+    part.write_bytes(data[:-1])
+    assert "its content is not what was written" in said("store", "check", str(where), status=1)
+    part.write_bytes(data)
+    with Store.to(where) as store:
+        store.put(_row(1), {"wall_s": 1.0})
+    assert "4 trials stay, 1 of other builds are removed" in said("store", "gc", str(where), "--other-builds")
+    assert len(Store.at(where).rows()) == 4

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.base.errors import OutputError
 from elephan.base.paths import as_path
+from elephan.base.quantity import show
 from elephan.experiment.store import parts
-from elephan.experiment.store.identity import Identity
+from elephan.experiment.store.identity import Identity, engine
 from elephan.experiment.store.row import Kept, from_record, schema, table
 
 if TYPE_CHECKING:
@@ -94,6 +97,12 @@ class Store:
             if known is None or record["row"]["key"] in known:
                 yield from_record(record["row"])
 
+    def tables(self) -> list[pa.Table]:
+        """The rows of all parts and tails as tables, each row once in each."""
+        records = [from_record(record["row"]) for record in self._tail_records()]
+        found = [*self._tables("parts"), *([table(records)] if records else [])]
+        return [_merged(found)] if found else []
+
     def _tables(self, folder: str) -> list[pa.Table]:
         """The tables of all parts; what is damaged is set aside."""
         for _ in range(LOOKS):
@@ -164,6 +173,54 @@ class Store:
             self.flush()
             self.compact()
 
+    def summary(self) -> Summary:
+        """What the store has, by experiment."""
+        experiments: dict[str, dict[str, Any]] = {}
+        wall: dict[str, float] = {}
+        attempts = [one for rows in self._tables("attempts") for one in rows.to_pylist()]
+        for one in [*attempts, *(one for record in self._tail_records() for one in record["attempts"])]:
+            wall[one["key"]] = wall.get(one["key"], 0.0) + one["wall_s"]
+        rows, variants = self.rows(), set()
+        for row in rows:
+            empty = {"variants": 0, "trials": 0, "failed": 0, "wall_s": 0.0}
+            found = experiments.setdefault(row.experiment, empty)
+            found["variants"] += (row.experiment, row.variant.label) not in variants
+            variants.add((row.experiment, row.variant.label))
+            found["trials"] += 1
+            found["failed"] += row.error != ""
+            found["wall_s"] += wall.get(row.identity.key, 0.0)
+        size = sum(path.stat().st_size for path in self.where.rglob("*") if path.is_file())
+        return Summary(experiments, len(rows), size, len({row.identity.engine for row in rows}))
+
+    def check(self) -> list[str]:
+        """A line for each file that is damaged, torn or not elephan's; nothing is moved."""
+        found = [f"{path}: not written by elephan" for path in parts.strangers(self.where)]
+        for folder in ("parts", "attempts"):
+            for path in parts.parts(self.where / folder):
+                try:
+                    parts.read_part(path)
+                except parts.Damaged as why:
+                    found.append(f"{path}: {why}")
+        for path in parts.tails(self.where / "tails"):
+            lines = path.read_bytes().count(b"\n")
+            if torn := lines - sum(1 for _ in parts.read_tail(path)):
+                found.append(f"{path}: {torn} of {lines} lines are damaged")
+        return found
+
+    def collect(self, other_builds: bool) -> str:
+        """Puts all parts together, removes what was set aside and, if asked, trials of other builds; says what it did."""
+        kept, own = self.rows(), engine()
+        gone = [row for row in kept if other_builds and row.identity.engine != own]
+        with _as_output(self.where):
+            shutil.rmtree(self.where / "aside", ignore_errors=True)
+            if gone:
+                old = [*parts.parts(self.where / "parts"), *parts.tails(self.where / "tails")]
+                self._number += 1
+                self._write("parts", table([row for row in kept if row.identity.engine == own]))
+                for path in old:
+                    path.unlink(missing_ok=True)
+        return f"{len(kept) - len(gone)} trials stay, {len(gone)} of other builds are removed"
+
     def compact(self, own: bool = False) -> None:
         """Puts small parts together: those of this writer, or all."""
         with _as_output(self.where):
@@ -205,6 +262,30 @@ class Store:
             for path in (self.where / folder).glob(".*.parquet"):
                 if _is_dead(path.name[1:], host):
                     path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a store has: by experiment variants, trials, failed ones and wall time in s; all trials, bytes, builds of elephan."""
+
+    experiments: Mapping[str, Mapping[str, Any]]
+    trials: int
+    size_bytes: int
+    builds: int
+
+    @property
+    def words(self) -> str:
+        many = f", of {self.builds} builds of elephan" if self.builds > 1 else ""
+        return f"{self.trials} trial{'' if self.trials == 1 else 's'}, {show(self.size_bytes, 'bytes')}{many}"
+
+    def as_dict(self) -> dict[str, Any]:
+        experiments = {name: dict(one) for name, one in self.experiments.items()}
+        return {"experiments": experiments, "trials": self.trials, "size_bytes": self.size_bytes, "builds": self.builds}
+
+
+def stores(folder: str | os.PathLike[str]) -> list[Path]:
+    """The stores in a folder and below it, or the folder itself if it is one."""
+    return sorted(path.parent for path in as_path(folder, "folder").rglob("store.json"))
 
 
 def _merged(tables: list[pa.Table]) -> pa.Table:

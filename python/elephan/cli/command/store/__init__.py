@@ -1,0 +1,1 @@
+"""Kept runs: what is in a store, and whether it is whole."""

@@ -1,0 +1,16 @@
+"""Whether every file of a store is whole; exit status 1 if one is not."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elephan.experiment.store.store import Store
+
+
+def command(store: Annotated[Path, typer.Argument(metavar="STORE", help="The folder of a store.")]) -> int:
+    found = Store.at(store).check()
+    for line in found:
+        typer.echo(line)
+    typer.echo(f"{store}: {'damaged' if found else 'whole'}")
+    return 1 if found else 0
