@@ -11,6 +11,7 @@ from elephan.base import stats
 from elephan.base.errors import InputError, nearest, shown
 from elephan.base.quantity import in_files
 from elephan.base.seed import seed_or_none
+from elephan.experiment import design as designs
 from elephan.experiment.job import Job, Outcomes, Statistics
 from elephan.experiment.place.threads import check_workers
 from elephan.experiment.pool import How, run_jobs, store_of
@@ -25,6 +26,7 @@ from elephan.experiment.trials import (
     known,
     parameter_columns,
 )
+from elephan.experiment.until import Goal, run_until
 from elephan.result import folder
 from elephan.result.run import check_answer
 from elephan.scenario import core
@@ -175,6 +177,7 @@ class Sweep(folder.Result):
             ],
             "failures": self.failures,
             "missing": self.missing,
+            **({"until": self.facts["until"]} if "until" in self.facts else {}),
         }
 
     def __repr__(self) -> str:
@@ -199,23 +202,26 @@ def _check_axis(key: str, values: Sequence[Any]) -> None:
             raise InputError(f"the sweep over {key} has {text} twice; write each value once")
 
 
-def plan(source: Source, set: Mapping[str, Any], repetitions: int | None, seed: int | None) -> tuple[list[Variant], list[Job]]:
-    """All runs of a sweep: the scenario's `[sweep]`, with the lists in `set` over it or beside it."""
+def plan(
+    source: Source, set: Mapping[str, Any], repetitions: int | None, seed: int | None, points: Any = designs.GRID
+) -> tuple[list[Variant], list[Job]]:
+    """All runs of a sweep: the scenario's `[sweep]`, with the lists in `set` over it or beside it, or the points of a design."""
     check_repetitions(repetitions)
     seed = seed_or_none(seed)
     core.check_values(set)
     for key, value in set.items():
         if isinstance(value, list):
             _check_axis(key, value)
-    fixed = {key: value for key, value in set.items() if not isinstance(value, list)}
     variants: dict[str, Variant] = {}
     jobs: dict[tuple[str, int], Job] = {}
-    for one in core.variants(source, set, repetitions, seed):
-        label, parameters, its_seed = str(one["label"]), dict(one["parameters"]), int(one["seed"])
-        if (label, its_seed) in jobs:
-            raise InputError(f'{source.name}: sweep: two variants are "{label}"; write each value once')
-        variant = variants.setdefault(label, Variant(label, parameters))
-        jobs[label, its_seed] = Job(source, {**fixed, **one["overrides"]}, its_seed, variant)
+    for given, point in designs.points(points, set):
+        fixed = {key: value for key, value in given.items() if not isinstance(value, list)}
+        for one in core.variants(source, given, repetitions, seed):
+            label, parameters, its_seed = designs.label(point, one["label"]), {**point, **one["parameters"]}, int(one["seed"])
+            if (label, its_seed) in jobs:
+                raise InputError(f'{source.name}: sweep: two variants are "{label}"; write each value once')
+            variant = variants.setdefault(label, Variant(label, parameters))
+            jobs[label, its_seed] = Job(source, {**fixed, **one["overrides"]}, its_seed, variant)
     return list(variants.values()), list(jobs.values())
 
 
@@ -225,6 +231,8 @@ def sweep(
     set: Mapping[str, Any] | None = None,
     repetitions: int | None = None,
     seed: int | None = None,
+    design: Any = designs.GRID,
+    until: str | None = None,
     statistics: Sequence[str] = (),
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -237,7 +245,12 @@ def sweep(
 ) -> Sweep:
     """Runs every variant of a scenario's `[sweep]`, with `set` over it, each with the same seeds.
 
-    A list or range in `set` is swept: `{"switches.sw.memory": ["48 KiB", "96 KiB"]}`. `statistics`: names such as
+    A list or range in `set` is swept: `{"switches.sw.memory": ["48 KiB", "96 KiB"]}`. `design`: every combination (`"grid"`),
+    lists side by side (`"zip"`), points drawn from lists and from ranges such as `"1 Mbps..100 Mbps log"` (`"sobol:64"`,
+    `"lhs:64"`), a list of points (`[{"template.rate": "10 Mbps"}, ...]`) or a CSV file. `until`: adds repetitions until the
+    interval of a statistic is narrow (`"goodput_bps.sum within 2 %"`, at most 100 unless `", at most 200"` follows).
+
+    `statistics`: names such as
     `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and the report. Raises when
     nothing varies and nothing is repeated, when every run failed, and when no run can have a statistic or none has any; single
     failures are in `.failures`, statistics that no run has in `.missing`. `python_from`: as of `el.run`.
@@ -263,17 +276,36 @@ def sweep(
         measures.parse(name)
     if out is not None:
         folder.check_target(out, "sweep")
-    variants, jobs = plan(source, overrides, repetitions, seed)
-    if len(jobs) == 1 and not variants[0].parameters:
+    goal = Goal.read(until) if until is not None else None
+    if goal is not None and (on == "kept" or on.startswith("shard")):
+        raise InputError(f"until looks at all runs and asks for more, which on {on} cannot do")
+    variants, jobs = plan(source, overrides, repetitions, seed, design)
+    if len(jobs) == 1 and not variants[0].parameters and goal is None:
         raise InputError(
             f"{source.name}: nothing to sweep: no [sweep], no list of values in -s key=v1,v2, no more than 1 repetition"
         )
-    _check_possible(asked, jobs)
+    wanted = [goal.statistic] if goal is not None else []
+    _check_possible([*asked, *wanted], jobs)
 
-    measure = Statistics(tuple(asked), tuple(source.notes.statistics))
+    asked = list(dict.fromkeys((*asked, *wanted))) if asked else []
+    measure = Statistics(tuple(asked), tuple(dict.fromkeys((*source.notes.statistics, *wanted))))
     how = How(workers, on, store_of(store, out), again, source.stem, source.stem, progress, partial=True, why=why)
-    outcomes = run_jobs(jobs, measure, how).checked()
-    result = Sweep(source.stem, variants, outcomes.trials, facts_of(source, outcomes) | {"answering": answering, "asked": asked})
+    facts: dict[str, Any] = {"answering": answering, "asked": asked}
+    if goal is None:
+        outcomes = run_jobs(jobs, measure, how).checked()
+    else:
+        begin = repetitions or len(jobs) // len(variants)
+        labels = [variant.label for variant in variants]
+        outcomes, look = run_until(
+            goal,
+            labels,
+            lambda n: plan(source, overrides, n, seed, design)[1],
+            begin,
+            lambda some: run_jobs(some, measure, how),
+        )
+        outcomes.checked()
+        facts["until"] = look.as_dict()
+    result = Sweep(source.stem, variants, outcomes.trials, facts_of(source, outcomes) | facts)
     if not result.statistics:  # a folder with an older result stays as it was
         raise InputError(f"{source.name}: no run has a value of {_described(statistics)}")
     if out is not None:

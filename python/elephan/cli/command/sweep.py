@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from elephan.base.errors import InputError
 from elephan.cli.options import Json, PythonFrom, Scenario, Seed, Workers, out_option, whole
 from elephan.cli.show import show
 from elephan.cli.where import Again, Elements, On, Shard, Slurm, Store, Wait, Why, place, submitted
@@ -22,6 +23,21 @@ def command(
     repetitions: Annotated[
         int | None,
         typer.Option("--repetitions", "-n", parser=whole(), metavar="N", help="Runs of each variant, with paired seeds."),
+    ] = None,
+    design: Annotated[
+        str,
+        typer.Option(
+            metavar="DESIGN",
+            help="Which points are run: grid (every combination), zip (lists side by side), sobol:64 or lhs:64 (points drawn from "
+            "lists and from ranges, -s KEY=LOW..HIGH), or a CSV file with a point a line.",
+        ),
+    ] = "grid",
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GOAL",
+            help='Add repetitions until an interval is narrow: "goodput_bps.sum within 2 %, at most 200" (else 100).',
+        ),
     ] = None,
     seed: Seed = None,
     statistic: Annotated[
@@ -47,12 +63,16 @@ def command(
     folder = out or default_folder(f"{source.stem}-sweep", {"command": command_line()})
     check_target(folder, "sweep")
     kept = store or store_beside(out or Path("results") / f"{source.stem}-sweep")
+    if until is not None and on == "slurm":
+        raise InputError("--until looks at all runs: run it without --on slurm, or give the array a number of repetitions, -n")
     if submitted(on, folder, kept, slurm, elements, wait):
         return 0
     done = sweeps.sweep(
         source,
         set=axes(set or []),
         repetitions=repetitions,
+        design=design,
+        until=until,
         seed=seed,
         statistics=statistic or (),
         workers=workers,

@@ -47,7 +47,9 @@ def answer(sweep: Sweep) -> list[str]:
         spans[0] += f" ({wording.parameter(wording.varied(sweep)[0])})"
     comparison = _headline(sweep, statistics[0]) if statistics else ""
     sentences = [text[0].upper() + text[1:] + "." for text in spans]
-    return sentences + ([comparison] if comparison else [])
+    until = sweep.facts.get("until", {})
+    reached = [until["words"]] if until.get("reached") else []
+    return sentences + ([comparison] if comparison else []) + reached
 
 
 def _headline(sweep: Sweep, statistic: str) -> str:
@@ -82,7 +84,7 @@ def power(sweep: Sweep, statistic: str) -> str:
     if not least > 0:
         return ""
     unit = measures.unit_of(statistic)
-    relative = mean > 0 and unit != "%"
+    relative = least < mean and unit != "%"
     words = show(least / mean, "%", 2) if relative else show(least, unit, 2).replace(" %", " percentage points")
     return (
         f"{repetitions} repetitions can see a difference of {words} in {titles.title(statistic)}: a paired t test at 5 % finds it "
@@ -176,6 +178,8 @@ def nearly_alike(sweep: Sweep) -> list[str]:
 def sweep_warnings(sweep: Sweep) -> list[str]:
     """What a reader of the answer must know before he uses it."""
     found = [*of_failures(sweep.failures, sweep.facts), *(f"No run has {name}." for name in sweep.missing)]
+    if (until := sweep.facts.get("until")) and not until["reached"]:
+        found.append(until["words"])
     if len(sweep.trials.seeds) > 1 and alike(sweep, shown(sweep)):
         found.append(f"{ALIKE} {PHASES} no seed changes. {REMEDY}")
     elif len(sweep.trials.seeds) > 1 and (labels := nearly_alike(sweep)):
