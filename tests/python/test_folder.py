@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -265,3 +266,43 @@ def test_default_folders_of_two_experiments_differ(tmp_path: Path, monkeypatch: 
     assert len(results) == 2
     assert results[0] == "sawtooth-1"
     assert results[1].startswith("sawtooth-1-")
+
+
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("two")
+    for name, delay in (("a", "5 ms"), ("b", "6 ms")):
+        el.run("sawtooth", set={"duration": "3 s", "warmup": "1 s", "template.delay": delay}, out=where / name)
+    return where
+
+
+@pytest.mark.parametrize("name", ["flows.parquet", "port_samples.parquet", "summary.json", "provenance.json", "scenario.toml"])
+def test_a_file_of_another_result_is_known(two_runs: Path, tmp_path: Path, name: str) -> None:
+    shutil.copytree(two_runs / "a", tmp_path / "a")
+    (tmp_path / "a" / name).write_bytes((two_runs / "b" / name).read_bytes())
+    with pytest.raises(InputError, match=rf"{name}: damaged: it is not what elephan wrote"):
+        el.load(tmp_path / "a").tables[name.removesuffix(".parquet")]
+
+
+def test_an_edited_figure_or_an_empty_summary_is_known(two_runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(two_runs / "a", tmp_path / "a")
+    summary = tmp_path / "a" / "summary.json"
+    text = summary.read_text()
+    for other in ("{}\n", text.replace("0", "1", 1), ""):
+        summary.write_text(other)
+        with pytest.raises(InputError, match=r"summary\.json: damaged"):
+            el.load(tmp_path / "a")
+    summary.write_text(text)
+    (tmp_path / "a" / "report.html").write_text("drawn again, or annotated")
+    assert el.load(tmp_path / "a").flows.num_rows == 1
+
+
+def test_a_kill_between_the_renames_costs_nothing(two_runs: Path, tmp_path: Path) -> None:
+    """The old result is out of the way and the new one not yet in its place."""
+    shutil.copytree(two_runs / "a", tmp_path / "r.999999999.partial")
+    shutil.copytree(two_runs / "b", tmp_path / "r.partial")
+    new = el.load(tmp_path / "r")
+    assert new.resolved["links"] == el.load(two_runs / "b").resolved["links"]
+    assert [path.name for path in tmp_path.iterdir()] == ["r"]
+    (tmp_path / "r").rename(tmp_path / "r.999999999.partial")
+    assert el.load(tmp_path / "r").seed == new.seed

@@ -467,7 +467,7 @@ def test_a_damaged_sweep_or_study(swept: Sweep, tmp_path: Path) -> None:
         assert f"{where / 'summary.json'}: " in damaged(where)
     swept.save(where)
     pq.write_table(pa.table({"flow": [1]}), where / "runs.parquet")
-    assert f"{where / 'runs.parquet'}: a damaged result: no variant" in damaged(where)
+    assert f"{where / 'runs.parquet'}: damaged: it is not what elephan wrote" == damaged(where)
     swept.save(where)
     for kind in ("sweep", "study"):
         (where / "manifest.json").write_text(json.dumps({"format": "elephan", "version": 1, "complete": True, "kind": kind}))

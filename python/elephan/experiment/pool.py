@@ -95,7 +95,7 @@ def store_of(store: str | os.PathLike[str] | bool | None, out: str | os.PathLike
 
 def store_beside(folder: Path) -> Path:
     """The store of a result: its folder, with `.trials` behind the name."""
-    return folder.with_name(f"{folder.name}.trials")
+    return folder.parent / f"{folder.name}.trials"
 
 
 def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> Outcomes:

@@ -24,7 +24,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     if found is None:
         raise InputError(f'{where / "manifest.json"}: damaged: no kind of result "{manifest.get("kind")}"')
     with folder.damaged(where):
-        return found.load(where)
+        result = found.load(where)
+    folder.verify_words(where, manifest)
+    return result
 
 
 def redraw(path: Path) -> Path:

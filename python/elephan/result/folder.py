@@ -2,11 +2,14 @@
 
 `DIR.partial` becomes `DIR` in one rename. A result is whole without its report: where only that cannot be drawn, the tables stay.
 A folder is ours if its `manifest.json` says `"format": "elephan"`; its `files` are what we wrote. A folder that holds anything
-else, or a result of another kind, is not replaced.
+else, or a result of another kind, is not replaced. `digests` has a digest of each file but those that are drawn again, so that a
+table of another run or an edited figure is known when it is read.
 """
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import hashlib
 import importlib
 import json
@@ -43,6 +46,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 DRAWN = ("report.html", "figures/*.svg", "figures/*.png")
+_PASSING = (*DRAWN, "runs/*/*/manifest.json", *(f"runs/*/*/{name}" for name in DRAWN))  # may be written again
 _BY_FILE_MANAGERS = (".DS_Store", "Thumbs.db", "desktop.ini")
 
 
@@ -99,8 +103,46 @@ def _check_replaceable(folder: Path, kind: str | None) -> None:
 
 def _complete(partial: Path, folder: Path) -> None:
     (partial / _WRITER).unlink()
-    wrote(partial, files(partial))
+    names = files(partial)
+    wrote(partial, names)
+    for name in names:
+        sync(partial / name)
     _replace(partial, folder)
+    sync(folder.parent)
+
+
+def sync(path: Path) -> None:
+    """Asks the system to write a file, or the names in a folder, to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def verify(file: Path) -> None:
+    """Raises InputError if a file of a result is not what was written; a file of which no digest is known passes."""
+    for folder in list(file.parents)[:4]:  # a run of a study lies three folders below its manifest
+        known = (read_manifest(folder) or {}).get("digests") if (folder / "manifest.json").is_file() else None
+        written = known.get(file.relative_to(folder).as_posix()) if isinstance(known, dict) else None
+        if written is not None:
+            if written != _digest(file):
+                raise InputError(f"{file}: damaged: it is not what elephan wrote")
+            return
+
+
+def verify_words(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Checks all files of a result but its tables, which are checked when they are read."""
+    for name in manifest.get("digests", {}):
+        if not name.endswith((".parquet", ".pcapng")):
+            if not (folder / name).is_file():
+                raise InputError(f"{folder / name}: damaged: it is missing")
+            verify(folder / name)
 
 
 def _check_free(partial: Path) -> None:
@@ -111,12 +153,8 @@ def _check_free(partial: Path) -> None:
         return
     if writer.get("host") != socket.gethostname() or not isinstance(writer.get("process"), int):
         return
-    try:
-        os.kill(writer["process"], 0)
-    except ProcessLookupError:
+    if not _is_alive(writer["process"]):
         return
-    except PermissionError:
-        pass
     raise InputError(f"{partial}: process {writer['process']} is writing it; choose another folder or wait")
 
 
@@ -186,6 +224,7 @@ def result_folder(target: str | os.PathLike[str], kind: str | None = None) -> It
     folder = _named(target)
     partial = folder.with_name(folder.name + ".partial")
     try:
+        _recover(folder)
         _check_replaceable(folder, kind)
         _check_ours(partial)
         _check_free(partial)
@@ -225,7 +264,10 @@ def wrote(folder: Path, names: Iterable[str]) -> None:
     """Adds files to those that the manifest of a result lists as written by us."""
     manifest = read_manifest(folder)
     if manifest is not None:
+        names = list(names)
         manifest["files"] = sorted({*manifest.get("files", []), *names})
+        kept = [name for name in names if name != "manifest.json" and not _matches(name, _PASSING) and (folder / name).is_file()]
+        manifest["digests"] = {**manifest.get("digests", {}), **{name: _digest(folder / name) for name in kept}}
         whole = folder / "manifest.json.partial"
         write_json(whole, manifest)
         whole.replace(folder / "manifest.json")
@@ -246,9 +288,32 @@ def _replace(partial: Path, folder: Path) -> None:
             old.rename(folder)
 
 
+def _recover(folder: Path) -> None:
+    """Ends what a process that was killed while it replaced a result has begun: the whole new result takes its place."""
+    partial = folder.with_name(f"{folder.name}.partial")
+    if not folder.exists() and (read_manifest(partial) or {}).get("complete") and not (partial / _WRITER).exists():
+        partial.rename(folder)
+    for old in folder.parent.glob(f"{glob.escape(folder.name)}.*.partial"):
+        process = old.name[len(folder.name) + 1 : -len(".partial")]
+        if process.isdigit() and not _is_alive(int(process)) and read_manifest(old) is not None:
+            shutil.rmtree(old, ignore_errors=True) if folder.exists() else old.rename(folder)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
 def open_result(folder: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
     """A finished result folder and its manifest, or one line about why it is not one."""
     path = as_path(folder, "result folder")
+    with contextlib.suppress(OSError):
+        _recover(path)
     if not path.is_dir():
         raise InputError(f"{path}: no such result folder")
     manifest = read_manifest(path)

@@ -54,6 +54,7 @@ def read_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
         raise InputError(f"{file}: the table {file.stem} is damaged or cannot be read") from None
     if lacking := [name for name in {**RUN, **TRACE}.get(file.stem, ()) if name not in names]:
         raise InputError(f"{file}: damaged: not the table {file.stem}, it has no column {lacking[0]}")
+    folder.verify(file)
     return table
 
 
