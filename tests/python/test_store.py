@@ -315,3 +315,15 @@ def test_the_commands_for_stores(tmp_path: Path, capfd: pytest.CaptureFixture[st
         store.put(_row(1), {"wall_s": 1.0})
     assert "4 trials stay, 1 of other builds are removed" in said("store", "gc", str(where), "--other-builds")
     assert len(Store.at(where).rows()) == 4
+
+
+def test_a_run_of_a_sweep_is_simulated_again(tmp_path: Path) -> None:
+    done = el.sweep("sawtooth", set=DELAYS, repetitions=2, out=tmp_path / "r")
+    loaded = el.load(tmp_path / "r")
+    for sweep in (done, loaded):
+        label = sweep.labels[1]
+        again = sweep.run(label, 2)
+        assert again.statistic("goodput_bps.sum") == done.by_seed(label, "goodput_bps.sum")[2]
+        assert again.resolved == el.run("sawtooth", set={**SHORT, "template.delay": "20 ms"}, seed=2).resolved
+        with pytest.raises(InputError, match="has the seed 9; there are 1, 2"):
+            sweep.run(label, 9)

@@ -102,8 +102,8 @@ def test_keys_of_sweeps(tmp_path: Path, fake_core: None) -> None:
     summary = json.loads((tmp_path / "s" / "summary.json").read_text(encoding="utf-8"))
     for variant in summary["variants"]:
         variant["statistics"] = list(variant["statistics"].values())
-    found = paths(summary, ("variants.parameters", "facts.first", "facts.flows"))
-    assert found == set(section("Of a sweep")) - {"facts.guests"}
+    found = paths(summary, ("variants.parameters", "facts.first", "facts.flows", "facts.source", "facts.set"))
+    assert found == set(section("Of a sweep")) - {"facts.guests", "facts.incomplete"}
 
 
 def test_units_are_the_last_word_of_a_name() -> None:

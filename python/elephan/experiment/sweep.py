@@ -28,7 +28,7 @@ from elephan.experiment.trials import (
 )
 from elephan.experiment.until import Goal, run_until
 from elephan.result import folder
-from elephan.result.run import check_answer
+from elephan.result.run import Run, check_answer, run
 from elephan.scenario import core
 from elephan.scenario.source import Source, open_source
 from elephan.statistic import bounds, measures
@@ -113,6 +113,20 @@ class Sweep(folder.Result):
     def ratio(self, a: str, b: str, statistic: str, method: str = "t") -> stats.Interval:
         """Returns the ratio of a to b over runs with the same seed."""
         return stats.paired_ratio(*self._paired(a, b, statistic), method=method)
+
+    def run(self, label: str, seed: int) -> Run:
+        """Returns the run of a variant with a seed, which is simulated again: trials keep statistics, not tables.
+
+        >>> short = {"duration": "3 s", "warmup": "1 s"}
+        >>> swept = el.sweep("sawtooth", set={**short, "template.delay": ["5 ms", "20 ms"]}, repetitions=2)
+        >>> swept.run(swept.labels[1], 2).flow_samples.num_rows > 0
+        True
+        """
+        if seed not in (seeds := self.by_seed(known(label, self.labels, "variant"), self.statistics[0])):
+            raise InputError(f"no run of {label} has the seed {seed}; there are {', '.join(map(str, seeds))}")
+        if "source" not in self.facts:
+            raise InputError("this sweep was written before sweeps kept their scenario; run it again")
+        return run(Source(**self.facts["source"]), set=self.facts["set"][label], seed=seed)
 
     @property
     def parameters(self) -> list[str]:
@@ -347,6 +361,8 @@ def facts_of(source: Source, outcomes: Outcomes) -> dict[str, Any]:
         "title": resolved.get("title") or source.stem,
         "question": resolved.get("question", ""),
         "first": first,
+        "source": {"text": source.text, "name": source.name, "format": source.format, "stem": source.stem},
+        "set": {outcome.job.variant.label: dict(outcome.job.overrides) for outcome in outcomes},
         "scenario": first["scenario"],
         "scenario_sha256": first["scenario_sha256"],
         "failures": outcomes.failures,
