@@ -202,7 +202,7 @@ def test_version(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().out.startswith("elephan 0.")
 
 
-@pytest.mark.parametrize("module", ["typer", "elephan.cli.app", "elephan.base.errors", "elephan.scenario.source"])
+@pytest.mark.parametrize("module", ["elephan.cli.parser", "elephan.cli.app", "elephan.base.errors", "elephan.scenario.source"])
 def test_ctrl_c_while_importing(module: str) -> None:
     code = f"""
 import sys

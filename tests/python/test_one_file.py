@@ -17,11 +17,11 @@ It begins at one.
 
 from typing import Annotated
 
-import typer
+from elephan.cli.parser import Argument
 from elephan.cli.options import whole
 
 
-def command(number: Annotated[int, typer.Argument(parser=whole(1, 9), metavar="N", help="The last one.")]) -> int:
+def command(number: Annotated[int, Argument(parser=whole(1, 9), metavar="N", help="The last one.")]) -> int:
     print(*range(1, number + 1))
     return 1 if number == 9 else 0
 '''
@@ -101,7 +101,7 @@ def test_a_command_is_one_file(tmp_path: Path) -> None:
     assert elephan(package, tmp_path, "count-up", "9").returncode == 1
     wrong = elephan(package, tmp_path, "count-up", "12")
     assert (wrong.returncode, wrong.stderr) == (2, "elephan: Invalid value for 'N': 12 is not a whole number from 1 to 9\n")
-    assert "Did you mean 'count-up'?" in elephan(package, tmp_path, "count-ap").stderr
+    assert "did you mean "count-up"?" in elephan(package, tmp_path, "count-ap").stderr
 
 
 def test_a_group_of_commands_is_one_folder(tmp_path: Path) -> None:

@@ -297,7 +297,7 @@ class Trace(folder.Result):
             "phases": found.as_dict() if found else None,
         }
 
-    def _write(self, partial: Path) -> None:
+    def fill(self, partial: Path) -> None:
         """Writes the tables that are not there yet, the summary and the manifest."""
         from pyarrow import parquet
 
@@ -342,6 +342,7 @@ def analyze(
     since: float | str | None = None,
     until: float | str | None = None,
     progress: bool = False,
+    report: bool = True,
 ) -> Trace:
     """Reads a capture (pcap, pcapng, also compressed by gzip or zstd), an iperf3 result (`iperf3 -J`) or a log of `ss -tin`.
 
@@ -353,7 +354,7 @@ def analyze(
     link, on the wire (Ethernet): the plateau of phases is its goodput; without it that of the run of `compare`, else the highest
     rate seen, as it is where that is above what the path is said to carry (a note says so). `remaining`: bytes still to send
     after the capture or log. `connection`: the number of the one to show in phases and figures of one connection, instead of the
-    one that delivered most. `out`: a folder for tables and report.
+    one that delivered most. `out`: a folder for tables and, with `report`, the report.
     InputError: a file that is none of these, in one line.
 
     >>> run = el.run("sawtooth", set={"duration": "12 s"}, out="captured", pcap=True)
@@ -379,7 +380,10 @@ def analyze(
         if beside is not None and compare is not None:
             trace.manifest["compared_with"] = str(Path(compare).resolve())
         trace.fill(partial)
-    return load_trace(out)
+    done = load_trace(out)
+    if report:
+        done.add_report(Path(out), progress)
+    return done
 
 
 def _trace(

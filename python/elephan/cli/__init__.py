@@ -64,25 +64,13 @@ def _status_of(words: list[str]) -> int:
     if words == ["--version"]:  # which scripts ask often: without the parser of the command line
         print(f"elephan {elephan.__version__}")
         return 0
-    import typer
-
     from elephan.base.errors import ElephanError, lacks_memory, shown
-    from elephan.cli.app import app
+    from elephan.cli.app import run
 
     try:
         _check_text(words)
         memory.claim()
-        with _notes():
-            result = app(words, standalone_mode=False, prog_name="elephan")
-        status = result if isinstance(result, int) else 0
-        if status == INTERRUPTED:  # some versions of typer turn Ctrl-C into this status themselves
-            _say("interrupted")
-        return status
-    except typer.Abort:
-        _say("interrupted")
-        return INTERRUPTED
-    except typer.Exit as error:
-        return int(error.exit_code)
+        return run(words)
     except ElephanError as error:
         _say(str(error))
         if state.verbose and error.__cause__ is not None:
@@ -101,12 +89,6 @@ def _status_of(words: list[str]) -> int:
         _say(f"{error.filename or 'output'}: {error.strerror or error}")
         return 1
     except Exception as error:
-        if hasattr(error, "format_message"):  # a usage error of the command line parser, wherever its version keeps the class
-            if type(error).__name__ == "NoArgsIsHelpError":
-                print(error.format_message(), file=sys.stderr)
-            else:
-                _say(error.format_message().splitlines()[0])
-            return 2
         if os.environ.get("ELEPHAN_TRACEBACK"):
             raise
         if lacks_memory(error):

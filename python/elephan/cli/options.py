@@ -6,9 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Annotated, Any
 
-import typer
-
-from elephan.cli import state
+from elephan.cli.parser import Argument, Option
 
 
 def whole(least: float = -math.inf, most: float = math.inf) -> Callable[[str], int]:
@@ -19,9 +17,9 @@ def whole(least: float = -math.inf, most: float = math.inf) -> Callable[[str], i
         try:
             number = int(text)
         except ValueError:
-            raise typer.BadParameter(f"{text} is not {valid}") from None
+            raise ValueError(f"{text} is not {valid}") from None
         if not least <= number <= most:
-            raise typer.BadParameter(f"{text} is not {valid}")
+            raise ValueError(f"{text} is not {valid}")
         return number
 
     return read
@@ -29,37 +27,32 @@ def whole(least: float = -math.inf, most: float = math.inf) -> Callable[[str], i
 
 def out_option(default: str) -> Any:
     """The option `--out` of a command, which tells the folder that it takes by itself."""
-    return typer.Option(metavar="DIR", help=f"Folder for tables and report; default: {default}.")
+    return Option(metavar="DIR", help=f"Folder for tables and report; default: {default}.")
 
 
-Scenario = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A scenario file, or one of `elephan list scenarios`.")]
+Scenario = Annotated[str, Argument(metavar="FILE|NAME", help="A scenario file, or one of `elephan list scenarios`.")]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", "-s", metavar="KEY=VALUE", help='Change a parameter: -s switches.sw.memory="96 KiB"; may be repeated.'),
+    Option("--set", "-s", metavar="KEY=VALUE", help='Change a parameter: -s switches.sw.memory="96 KiB"; may be repeated.'),
 ]
 Seed = Annotated[
-    int | None, typer.Option(parser=whole(0, 2**63 - 1), metavar="N", help="Seed of all random draws; default: the scenario's.")
+    int | None, Option(parser=whole(0, 2**63 - 1), metavar="N", help="Seed of all random draws; default: the scenario's.")
 ]
 PythonFrom = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--python-from",
         metavar="MODULE|PATH",
         help="Let congestion controls of a module, file or folder run, besides those beside the scenario; none: only what the "
         "command line itself names; may be repeated.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Workers = Annotated[
-    int | None, typer.Option(parser=whole(1, 1024), metavar="N", help="Runs at the same time; default: one per core.")
-]
-
-
-def _be_verbose(asked: bool) -> None:
-    state.verbose = asked
+Json = Annotated[bool, Option("--json", help="Print JSON for machines.")]
+NoReport = Annotated[bool, Option("--no-report", help="Draw no report, as with --json; elephan report DIR draws it later.")]
+Workers = Annotated[int | None, Option(parser=whole(1, 1024), metavar="N", help="Runs at the same time; default: one per core.")]
 
 
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", "-v", callback=_be_verbose, help="With the traceback of a congestion control in Python that fails."),
+    Option("--verbose", "-v", help="With the traceback of a congestion control in Python that fails."),
 ]

@@ -33,8 +33,8 @@ def print_json(value: Any) -> None:
     print(escaped_json(json_module.dumps(_plain(value), indent=1, ensure_ascii=escaped)))
 
 
-def show(result: Result, folder: Path, json: bool) -> None:
-    """Prints a result of any kind, which is in a folder."""
+def show(result: Result, folder: Path, json: bool, draw: bool = False) -> None:
+    """Prints a result of any kind, which is in a folder; with `draw` its report is drawn then, though not for machines."""
     kind = kinds.of(result)
     if json:
         print_json({"folder": str(folder), **result.as_dict(), "warnings": kind.warnings(result)})
@@ -48,7 +48,10 @@ def show(result: Result, folder: Path, json: bool) -> None:
     kind.tables(result, screen)
     for line in result.failures[:_FAILURES_MAX]:
         screen.print(f"failed: {line}", style="red")
-    screen.print(f"report: {folder / 'report.html'}", style="bold", soft_wrap=True)
+    if draw:
+        result.add_report(folder, progress=True)
+    name = "report.html" if (folder / "report.html").exists() else ""
+    screen.print(f"{'report' if name else 'result'}: {folder / name}", style="bold", soft_wrap=True)
 
 
 def listing(rows: Sequence[tuple[str, str]], json: bool) -> None:

@@ -7,34 +7,31 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from elephan.base.errors import InputError
 from elephan.cli.options import whole
+from elephan.cli.parser import Option
 
 Store = Annotated[
-    Path | None, typer.Option("--store", metavar="DIR", help="Keep runs in this folder; default: that of the result, with .trials.")
+    Path | None, Option("--store", metavar="DIR", help="Keep runs in this folder; default: that of the result, with .trials.")
 ]
-Again = Annotated[bool, typer.Option("--again", help="Run what is kept once more.")]
-Why = Annotated[bool, typer.Option("--why", help="Say why runs are not taken from the store.")]
+Again = Annotated[bool, Option("--again", help="Run what is kept once more.")]
+Why = Annotated[bool, Option("--why", help="Say why runs are not taken from the store.")]
 On = Annotated[
     str,
-    typer.Option(
+    Option(
         "--on",
         metavar="PLACE",
         help="Where runs run: threads; dask, a cluster of this machine; tcp://HOST:8786, a Dask scheduler; slurm, an array job; "
         "kept, nothing runs and the result is of what is kept.",
     ),
 ]
-Shard = Annotated[str, typer.Option("--shard", metavar="I/N", help="Do only share I of N (from 0), for other schedulers.")]
+Shard = Annotated[str, Option("--shard", metavar="I/N", help="Do only share I of N (from 0), for other schedulers.")]
 Slurm = Annotated[
     list[str] | None,
-    typer.Option(
-        "--slurm", metavar="KEY=VALUE", help="For the jobs of --on slurm: partition, account, time, mem ...; may be repeated."
-    ),
+    Option("--slurm", metavar="KEY=VALUE", help="For the jobs of --on slurm: partition, account, time, mem ...; may be repeated."),
 ]
-Elements = Annotated[int, typer.Option("--elements", parser=whole(1), metavar="N", help="Elements of the array of --on slurm.")]
-Wait = Annotated[bool, typer.Option("--wait", help="With --on slurm: wait for the report.")]
+Elements = Annotated[int, Option("--elements", parser=whole(1), metavar="N", help="Elements of the array of --on slurm.")]
+Wait = Annotated[bool, Option("--wait", help="With --on slurm: wait for the report.")]
 
 _WITH_VALUE = ("--on", "--slurm", "--elements", "--store", "--workers", "--out")
 _FLAGS = ("--wait", "--why")
@@ -57,7 +54,7 @@ def submitted(on: str, out: Path, store: Path, slurm: Any, elements: int, wait: 
 
     options = jobs.check(slurm or [], elements)
     command = [*words_without(sys.argv[1:]), "--out", str(out.absolute())]
-    typer.echo(jobs.write(command, store.absolute(), options, elements).submit(wait))
+    print(jobs.write(command, store.absolute(), options, elements).submit(wait))
     return True
 
 

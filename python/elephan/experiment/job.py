@@ -135,7 +135,7 @@ def _measured(job: Job, measure: Measure, progress: core.Progress | None, stop: 
     tables = Tables(path=job.folder) if job.folder is not None else Tables(result.tables)
     run = finish(job.source, job.overrides, result, tables)
     if job.folder is not None:
-        run.fill(job.folder, report=False)
+        run.fill(job.folder)
     found = guests(job.source, run.resolved).get("guests", ())
     return Outcome(job, measure(job, run), guests=found, flows=run.flows.num_rows)
 

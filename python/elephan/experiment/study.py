@@ -262,7 +262,7 @@ class Results(folder.Result):
         verdicts = [verdict.as_dict() for verdict in self.verdicts]
         return {"study": self.study.name, "claims": verdicts, "failures": self.failures}
 
-    def _write(self, partial: Path) -> None:
+    def fill(self, partial: Path) -> None:
         """Writes `claims.json`, `runs.parquet`, the scenarios and the manifest; the kept runs are there."""
         from pyarrow import parquet
 
@@ -302,12 +302,13 @@ def run_study(
     out: str | os.PathLike[str],
     workers: int | None = None,
     progress: bool = False,
+    report: bool = True,
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
     on: str = "threads",
     why: bool = False,
 ) -> Results:
-    """Runs a study, judges its claims, and writes `claims.json`, `runs.parquet`, `report.html`, figures, kept runs."""
+    """Runs a study, judges its claims, and writes `claims.json`, `runs.parquet`, kept runs and, with `report`, `report.html`."""
     study, begin = open_study(name, quick), time.monotonic()
     check_workers(workers)
     folder.check_target(out, "study")
@@ -318,8 +319,10 @@ def run_study(
         facts: dict[str, Any] = {**outcomes.first(), **outcomes.incomplete, "failures": outcomes.failures}
         results = Results(study, Trials(outcomes.trials, (job.variant for job in jobs)), facts, partial)
         facts |= {"runs": len(outcomes), "wall_s": time.monotonic() - begin}
-        results.fill(partial, progress=progress)
+        results.fill(partial)
     results.place = Path(out)
+    if report or outcomes.interrupted:
+        results.add_report(Path(out), progress)
     if outcomes.interrupted:
         raise KeyboardInterrupt
     return results

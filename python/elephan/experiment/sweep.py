@@ -152,7 +152,7 @@ class Sweep(folder.Result):
                 about[name + suffix] = described(name, words, key != "n")
         return described_table(columns, about)
 
-    def _write(self, partial: Path) -> None:
+    def fill(self, partial: Path) -> None:
         """Writes `runs.parquet`, `means.parquet`, summary, scenario and manifest."""
         from pyarrow import parquet
 
@@ -251,6 +251,7 @@ def sweep(
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
+    report: bool = True,
     python_from: Any = None,
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
@@ -265,7 +266,7 @@ def sweep(
     interval of a statistic is narrow (`"goodput_bps.sum within 2 %"`, at most 100 unless `", at most 200"` follows).
 
     `statistics`: names such as
-    `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and the report. Raises when
+    `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and, with `report`, the report. Raises when
     nothing varies and nothing is repeated, when every run failed, and when no run can have a statistic or none has any; single
     failures are in `.failures`, statistics that no run has in `.missing`. `python_from`: as of `el.run`.
 
@@ -323,7 +324,7 @@ def sweep(
     if not result.statistics:  # a folder with an older result stays as it was
         raise InputError(f"{source.name}: no run has a value of {_described(statistics)}")
     if out is not None:
-        result.save(out, progress)
+        result.save(out, progress, report or outcomes.interrupted)
     if outcomes.interrupted:
         raise KeyboardInterrupt
     return result

@@ -29,15 +29,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     return result
 
 
-def redraw(path: Path) -> Path:
-    """Writes the report and the figures of a result again; returns the path of the report."""
-    where, manifest = folder.open_result(path)
-    before = set(folder.files(where))
+def redraw(path: Path, figures: bool = False) -> Path:
+    """Writes the report of a result again, with `figures` each figure as SVG and PNG too; returns the path of the report."""
+    where, _ = folder.open_result(path)
     try:
-        return Path(load(where).report(where / "report.html", where / "figures"))
+        return Path(load(where).draw(where, figures))
     except KeyError as error:  # a column, or an entry of a JSON file
         raise folder.lacking(where, error) from error
-    finally:
-        new = [name for name in folder.files(where) if name not in before]
-        if new and isinstance(manifest.get("files"), list):
-            folder.wrote(where, new)

@@ -198,13 +198,9 @@ def default_folder(name: str, experiment: Mapping[str, Any]) -> Path:
     return folder.with_name(f"{name}-{digits}")
 
 
-class _Undrawn(Exception):
-    """What went wrong in drawing."""
-
-
 @contextmanager
-def drawing() -> Iterator[None]:
-    """In a result folder that is whole: what goes wrong in drawing its report does not cost the result."""
+def drawing(folder: Path) -> Iterator[None]:
+    """For the report of a finished result: what goes wrong in drawing it does not cost the result, and is one line."""
     try:
         yield
     except OSError:
@@ -212,7 +208,11 @@ def drawing() -> Iterator[None]:
     except Exception as error:
         if from_outside(error):
             raise
-        raise _Undrawn from error
+        short = isinstance(error, MemoryError) or lacks_memory(error)
+        why = ": not enough memory" if short else f" ({type(error).__name__}: {error}); please report it"
+        raise ElephanError(
+            f"{folder}: the tables are written, but the report could not be drawn{why}. `elephan report {folder}` draws again"
+        ) from error
 
 
 @contextmanager
@@ -240,16 +240,6 @@ def result_folder(target: str | os.PathLike[str], kind: str | None = None) -> It
         write_json(partial / _WRITER, {"host": socket.gethostname(), "process": os.getpid()})
         yield partial
         _complete(partial, folder)
-    except _Undrawn as undrawn:
-        shutil.rmtree(partial / "figures", ignore_errors=True)
-        (partial / "report.html").unlink(missing_ok=True)
-        _complete(partial, folder)
-        cause = undrawn.__cause__
-        short = isinstance(cause, MemoryError) or (isinstance(cause, Exception) and lacks_memory(cause))
-        why = ": not enough memory" if short else f" ({type(cause).__name__}: {cause}); please report it"
-        raise ElephanError(
-            f"{folder}: the tables are written, but the report could not be drawn{why}. `elephan report {folder}` draws again"
-        ) from cause
     except OSError as error:
         shutil.rmtree(partial, ignore_errors=True)
         if from_outside(error):
@@ -263,7 +253,7 @@ def result_folder(target: str | os.PathLike[str], kind: str | None = None) -> It
 def wrote(folder: Path, names: Iterable[str]) -> None:
     """Adds files to those that the manifest of a result lists as written by us."""
     manifest = read_manifest(folder)
-    if manifest is not None:
+    if manifest is not None and isinstance(manifest.get("files", []), list):
         names = list(names)
         manifest["files"] = sorted({*manifest.get("files", []), *names})
         kept = [name for name in names if name != "manifest.json" and not _matches(name, _PASSING) and (folder / name).is_file()]
@@ -396,22 +386,31 @@ class Result:
         """Returns plain values, for JSON."""
         raise NotImplementedError
 
-    def _write(self, partial: Path) -> None:
+    def fill(self, partial: Path) -> None:
         """Writes everything of the result's folder but the report."""
         raise NotImplementedError
 
-    def save(self, out: str | os.PathLike[str], progress: bool = False) -> Path:
+    def save(self, out: str | os.PathLike[str], progress: bool = False, report: bool = True) -> Path:
         """Writes a result folder: the files of this kind, the manifest, the report; returns its path."""
         with result_folder(out, self.kind) as partial:
-            self.fill(partial, progress=progress)
+            self.fill(partial)
+        if report:
+            self.add_report(Path(out), progress)
         return Path(out)
 
-    def fill(self, partial: Path, *, report: bool = True, progress: bool = False) -> None:
-        """Writes everything into a result folder that is not finished; a report that cannot be drawn costs no more than itself."""
-        self._write(partial)
-        if report:
-            with drawing(), status("drawing the report", progress):
-                self.report(partial / "report.html", partial / "figures")
+    def add_report(self, folder: Path, progress: bool = False) -> None:
+        """Draws the report into the finished folder of this result, which is whole without it."""
+        with drawing(folder), status("drawing the report", progress):
+            self.draw(folder)
+
+    def draw(self, folder: Path, figures: bool = False) -> Path:
+        """Writes the report, with `figures` each figure as SVG and PNG too, into the folder of this result."""
+        before = set(files(folder))
+        try:
+            return self.report(folder / "report.html", folder / "figures" if figures else None)
+        finally:
+            if new := [name for name in files(folder) if name not in before]:
+                wrote(folder, new)
 
     def report(self, path: str | os.PathLike[str], figures: Path | None = None) -> Path:
         """Writes the self-contained HTML report of this result, and its figures into a folder; returns the report's path."""

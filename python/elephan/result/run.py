@@ -228,7 +228,7 @@ class Run(folder.Result, RunTables):
         """Returns how the run came about, its summary, and its statistics: those that the scenario names, then the usual ones."""
         return {**self.manifest, "summary": self.summary, "statistics": measures.usual(self, self.curated_statistics)}
 
-    def _write(self, partial: Path) -> None:
+    def fill(self, partial: Path) -> None:
         """Writes the tables, unless they are there, and what belongs to them."""
         from pyarrow import parquet
 
@@ -325,8 +325,8 @@ def run(
     """Runs a scenario once; returns its `Run`.
 
     `scenario`: a path, the name of a library scenario, TOML or JSON text, or an `elephan.Scenario`.
-    `set`: overrides by path, such as `{"switches.sw.memory": "96 KiB"}`. `out`: a folder for tables, manifest and
-    report; without it the tables stay in memory. `progress`: a bar, or a function of (share done, events). `pcap`: capture
+    `set`: overrides by path, such as `{"switches.sw.memory": "96 KiB"}`. `out`: a folder for tables, manifest and, with `report`,
+    the report; without it the tables stay in memory. `progress`: a bar, or a function of (share done, events). `pcap`: capture
     packets in `out`, at every host with traffic unless the scenario's `record.captures` says where. `replace`: whether the result
     of another scenario, or of another seed, in `out` may go; without it that is an InputError.
     `python_from`: modules, files and folders whose congestion controls may be loaded, besides files beside the scenario and what
@@ -355,8 +355,11 @@ def run(
         return finish(source, overrides, result, Tables(result.tables))
     with folder.result_folder(out, "run") as partial:
         finished = finish(source, overrides, execute(partial), Tables(path=partial))
-        finished.fill(partial, report=report, progress=progress is True)
-    return load_run(out)
+        finished.fill(partial)
+    done = load_run(out)
+    if report:
+        done.add_report(Path(out), progress is True)
+    return done
 
 
 def load_run(path: str | os.PathLike[str]) -> Run:

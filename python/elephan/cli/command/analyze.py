@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from elephan.capture.sources import stem
 from elephan.capture.trace import analyze as read
-from elephan.cli.options import Json, out_option, whole
+from elephan.cli.options import Json, NoReport, out_option, whole
+from elephan.cli.parser import Argument, Option
 from elephan.cli.show import show
 from elephan.result.folder import command_line, default_folder
 
@@ -15,35 +14,36 @@ from elephan.result.folder import command_line, default_folder
 def command(
     files: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="FILE...",
             help="A capture (pcap, pcapng; - is standard input), files of a ring buffer, iperf3 -J, a log of ss -tin.",
         ),
     ],
-    every: Annotated[str | None, typer.Option(help="Interval of the series, as 10ms; default: 2000 in a connection.")] = None,
-    burst_gap: Annotated[str | None, typer.Option(help="Segments closer than this are one burst; default 15us.")] = None,
-    at: Annotated[str | None, typer.Option(metavar="PLACE", help="Where it was captured: sender, receiver, between.")] = None,
-    compare: Annotated[Path | None, typer.Option(metavar="RUN", help="The folder of a run to draw beside it.")] = None,
+    every: Annotated[str | None, Option(help="Interval of the series, as 10ms; default: 2000 in a connection.")] = None,
+    burst_gap: Annotated[str | None, Option(help="Segments closer than this are one burst; default 15us.")] = None,
+    at: Annotated[str | None, Option(metavar="PLACE", help="Where it was captured: sender, receiver, between.")] = None,
+    compare: Annotated[Path | None, Option(metavar="RUN", help="The folder of a run to draw beside it.")] = None,
     rate: Annotated[
         str | None,
-        typer.Option(help="Rate on the wire of the path's slowest link, as 1Gbps; default: of RUN, else the highest seen."),
+        Option(help="Rate on the wire of the path's slowest link, as 1Gbps; default: of RUN, else the highest seen."),
     ] = None,
     remaining: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="What is still to be sent, as 10GB: whether it recovers before it finishes.")
+        str | None, Option(metavar="SIZE", help="What is still to be sent, as 10GB: whether it recovers before it finishes.")
     ] = None,
     connection: Annotated[
         int | None,
-        typer.Option(
+        Option(
             parser=whole(), metavar="N", help="The connection whose phases, windows and stream are shown; default: the largest."
         ),
     ] = None,
-    host: Annotated[list[str] | None, typer.Option(metavar="ADDRESS", help="Only packets of this host; may be repeated.")] = None,
+    host: Annotated[list[str] | None, Option(metavar="ADDRESS", help="Only packets of this host; may be repeated.")] = None,
     port: Annotated[
-        list[int] | None, typer.Option(parser=whole(), metavar="N", help="Only packets of this port; may be repeated.")
+        list[int] | None, Option(parser=whole(), metavar="N", help="Only packets of this port; may be repeated.")
     ] = None,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Only packets from this time after the first on.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Only packets until this time after the first.")] = None,
+    since: Annotated[str | None, Option(metavar="TIME", help="Only packets from this time after the first on.")] = None,
+    until: Annotated[str | None, Option(metavar="TIME", help="Only packets until this time after the first.")] = None,
     out: Annotated[Path | None, out_option("results/NAME-trace")] = None,
+    no_report: NoReport = False,
     json: Json = False,
 ) -> None:
     folder = out or default_folder(f"{stem(files[0])}-trace", {"command": command_line()})
@@ -62,5 +62,6 @@ def command(
         since=since,
         until=until,
         progress=True,
+        report=False,
     )
-    show(done, folder, json)
+    show(done, folder, json, draw=not no_report)

@@ -1,27 +1,27 @@
 """The standard workloads: wall time, memory, and what was simulated."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
-
-import typer
 
 from elephan.base.errors import shown
 from elephan.base.quantity import show
 from elephan.bench import run_bench
 from elephan.cli.options import Json, whole
+from elephan.cli.parser import Argument, Option
 from elephan.cli.show import print_json
 from elephan.report.screen import Screen, grid
 
 
 def command(
     workloads: Annotated[
-        list[str] | None, typer.Argument(metavar="[W1 W3 W4 ...]", help="Workloads (elephan list workloads); default: W1 to W4.")
+        list[str] | None, Argument(metavar="[W1 W3 W4 ...]", help="Workloads (elephan list workloads); default: W1 to W4.")
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option("--repetitions", "-n", parser=whole(1, 1000), metavar="N", help="Runs of each; default 5.")
+        int | None, Option("--repetitions", "-n", parser=whole(1, 1000), metavar="N", help="Runs of each; default 5.")
     ] = None,
-    against: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder of ns-3 programs to build and run beside.")] = None,
+    against: Annotated[Path | None, Option(metavar="DIR", help="A folder of ns-3 programs to build and run beside.")] = None,
     json: Json = False,
 ) -> int:
     rows, broken = run_bench(workloads or [], repetitions, against)
@@ -30,7 +30,7 @@ def command(
     else:
         _print(rows)
     for line in broken:
-        typer.echo(f"elephan: {shown(line)}", err=True)
+        print(f"elephan: {shown(line)}", file=sys.stderr)
     return 1 if broken else 0
 
 

@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from elephan.base.errors import InputError
-from elephan.cli.options import Json, PythonFrom, Seed, Set, Workers, out_option, whole
+from elephan.cli.options import Json, NoReport, PythonFrom, Seed, Set, Workers, out_option, whole
+from elephan.cli.parser import Argument, Option
 from elephan.cli.show import show
 from elephan.cli.where import Again, Elements, On, Shard, Slurm, Store, Wait, Why, place, submitted
 from elephan.experiment.compare import panel
@@ -19,21 +18,19 @@ from elephan.scenario.source import open_source
 
 def command(
     controllers: Annotated[
-        str, typer.Argument(metavar="CONTROL,CONTROL...", help="Congestion controls: reno,cubic:preset=linux,mine.py:Mine.")
+        str, Argument(metavar="CONTROL,CONTROL...", help="Congestion controls: reno,cubic:preset=linux,mine.py:Mine.")
     ],
     scenario: Annotated[
-        str | None, typer.Option(metavar="NAME|FILE", help="Compare on this scenario instead of the standard panel.")
+        str | None, Option(metavar="NAME|FILE", help="Compare on this scenario instead of the standard panel.")
     ] = None,
     repetitions: Annotated[
         int | None,
-        typer.Option(
-            "--repetitions", "-n", parser=whole(), metavar="N", help="Runs of each variant, with paired seeds; default 5."
-        ),
+        Option("--repetitions", "-n", parser=whole(), metavar="N", help="Runs of each variant, with paired seeds; default 5."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs and 3 repetitions.")] = False,
-    rate: Annotated[str | None, typer.Option(help="Rate of the bottleneck; default 50Mbps.")] = None,
-    rtt: Annotated[str | None, typer.Option(help="Round-trip time; default 40ms.")] = None,
-    buffer: Annotated[str | None, typer.Option(help='Buffer at the bottleneck, as 250KB or "1 bdp"; default 1 bdp.')] = None,
+    quick: Annotated[bool, Option("--quick", help="Shorter runs and 3 repetitions.")] = False,
+    rate: Annotated[str | None, Option(help="Rate of the bottleneck; default 50Mbps.")] = None,
+    rtt: Annotated[str | None, Option(help="Round-trip time; default 40ms.")] = None,
+    buffer: Annotated[str | None, Option(help='Buffer at the bottleneck, as 250KB or "1 bdp"; default 1 bdp.')] = None,
     set: Set = None,
     seed: Seed = None,
     workers: Workers = None,
@@ -47,6 +44,7 @@ def command(
     slurm: Slurm = None,
     elements: Elements = ELEMENTS,
     wait: Wait = False,
+    no_report: NoReport = False,
     json: Json = False,
 ) -> int:
     if scenario is not None and (rate or rtt or buffer or quick):
@@ -69,11 +67,12 @@ def command(
         workers=workers,
         out=folder,
         progress=True,
+        report=False,
         python_from=python_from,
         store=kept,
         again=again,
         on=place(on, shard),
         why=why,
     )
-    show(done, folder, json)
+    show(done, folder, json, draw=not no_report)
     return 1 if done.failures else 0

@@ -3,20 +3,20 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.text import Text
 
 from elephan.base.errors import shown
 from elephan.base.quantity import POINTS
 from elephan.cli.options import Json
+from elephan.cli.parser import Argument
 from elephan.cli.show import print_json
 from elephan.open import compare, scenario_changes
 from elephan.report.screen import Screen, bounds, grid
 
 
 def command(
-    a: Annotated[Path, typer.Argument(metavar="A", help="A result folder.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
+    a: Annotated[Path, Argument(metavar="A", help="A result folder.")],
+    b: Annotated[Path, Argument(metavar="B", help="Another one.")],
     json: Json = False,
 ) -> None:
     differences, changes = compare(a, b), scenario_changes(a, b)

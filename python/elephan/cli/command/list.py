@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Annotated
 
-import typer
-
 from elephan.base.errors import InputError, nearest
 from elephan.cli.options import Json
+from elephan.cli.parser import Argument
 from elephan.cli.show import listing
 from elephan.scenario import core
 
@@ -80,7 +79,7 @@ def rows(kind: str | None) -> Rows:
 def command(
     kind: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="KIND",
             help="scenarios, studies, congestion-controls, stacks, queues, traffic, disks, ...; all kinds if left out",
         ),

@@ -8,10 +8,9 @@ import os
 import sys
 from typing import Annotated
 
-import typer
-
 from elephan.base.errors import shown
 from elephan.cli.options import Json
+from elephan.cli.parser import Argument, Option
 from elephan.cli.show import print_json
 from elephan.step.packetdrill import Report, run, tally
 
@@ -53,10 +52,10 @@ def _table(reports: list[Report]) -> None:
 
 
 def command(
-    paths: Annotated[list[str], typer.Argument(metavar="FILE|FOLDER...", help="Scripts, or folders with .pkt files.")],
-    stack: Annotated[str, typer.Option(metavar="NAME", help="The stack of the endpoint.")] = "linux",
-    trace: Annotated[bool, typer.Option("--trace", help="Print every call and packet.")] = False,
-    table: Annotated[bool, typer.Option("--table", help="Print a table by folder instead of a line for each script.")] = False,
+    paths: Annotated[list[str], Argument(metavar="FILE|FOLDER...", help="Scripts, or folders with .pkt files.")],
+    stack: Annotated[str, Option(metavar="NAME", help="The stack of the endpoint.")] = "linux",
+    trace: Annotated[bool, Option("--trace", help="Print every call and packet.")] = False,
+    table: Annotated[bool, Option("--table", help="Print a table by folder instead of a line for each script.")] = False,
     json: Json = False,
 ) -> int:
     reports = []

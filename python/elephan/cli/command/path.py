@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from elephan.cli.options import Json, PythonFrom, Seed, Set, Workers, out_option, whole
+from elephan.cli.options import Json, NoReport, PythonFrom, Seed, Set, Workers, out_option, whole
+from elephan.cli.parser import Option
 from elephan.cli.show import show
 from elephan.cli.where import Again, On, Store, Why
 from elephan.experiment.path.path import path as ask
@@ -17,40 +16,38 @@ from elephan.scenario.settings import settings
 
 
 def command(
-    rate: Annotated[str, typer.Option(help="Rate of the path, as 1Gbps.")],
-    rtt: Annotated[str, typer.Option(help="Round-trip time, as 196ms.")],
-    buffer: Annotated[str | None, typer.Option(help='Buffer at the bottleneck, as 2MB; default "1 bdp".')] = None,
-    loss: Annotated[str, typer.Option(help="Share of the packets that the path loses, as 1e-6.")] = "0",
-    mtu: Annotated[str, typer.Option(help="MTU in bytes.")] = "1500",
-    streams: Annotated[str | None, typer.Option(metavar="N,N", help="Numbers of streams; default 1,4.")] = None,
-    size: Annotated[str | None, typer.Option(help="What is transferred; default 10GB.")] = None,
+    rate: Annotated[str, Option(help="Rate of the path, as 1Gbps.")],
+    rtt: Annotated[str, Option(help="Round-trip time, as 196ms.")],
+    buffer: Annotated[str | None, Option(help='Buffer at the bottleneck, as 2MB; default "1 bdp".')] = None,
+    loss: Annotated[str, Option(help="Share of the packets that the path loses, as 1e-6.")] = "0",
+    mtu: Annotated[str, Option(help="MTU in bytes.")] = "1500",
+    streams: Annotated[str | None, Option(metavar="N,N", help="Numbers of streams; default 1,4.")] = None,
+    size: Annotated[str | None, Option(help="What is transferred; default 10GB.")] = None,
     congestion_control: Annotated[
-        str | None, typer.Option("--congestion-control", "-c", metavar="CONTROL,CONTROL", help="Default: the usual ones.")
+        str | None, Option("--congestion-control", "-c", metavar="CONTROL,CONTROL", help="Default: the usual ones.")
     ] = None,
     stack: Annotated[
-        str | None, typer.Option(help="TCP stack of the hosts, one of `elephan list stacks`; the answer says which is assumed.")
+        str | None, Option(help="TCP stack of the hosts, one of `elephan list stacks`; the answer says which is assumed.")
     ] = None,
-    window: Annotated[str | None, typer.Option(help="Socket buffers, as 64KiB; default: the stack's.")] = None,
+    window: Annotated[str | None, Option(help="Socket buffers, as 64KiB; default: the stack's.")] = None,
     host_rate: Annotated[
-        str | None, typer.Option("--host-rate", "--nic", help="Rate of the hosts' links; default: the next of Ethernet.")
+        str | None, Option("--host-rate", "--nic", help="Rate of the hosts' links; default: the next of Ethernet.")
     ] = None,
-    txqueuelen: Annotated[str | None, typer.Option(metavar="N", help="Packets in the sender's queue; default: no bound.")] = None,
-    ring: Annotated[str | None, typer.Option(metavar="N", help="Packets in the ring of the sender's driver.")] = None,
-    pacing: Annotated[str | None, typer.Option(help="Rate at which the sender's device sends, as 900Mbps.")] = None,
-    disk_read: Annotated[str | None, typer.Option(help="Rate of the sender's disk, as 3Gbps or 400MB/s.")] = None,
-    disk_write: Annotated[str | None, typer.Option(help="Rate of the receiver's disk.")] = None,
+    txqueuelen: Annotated[str | None, Option(metavar="N", help="Packets in the sender's queue; default: no bound.")] = None,
+    ring: Annotated[str | None, Option(metavar="N", help="Packets in the ring of the sender's driver.")] = None,
+    pacing: Annotated[str | None, Option(help="Rate at which the sender's device sends, as 900Mbps.")] = None,
+    disk_read: Annotated[str | None, Option(help="Rate of the sender's disk, as 3Gbps or 400MB/s.")] = None,
+    disk_write: Annotated[str | None, Option(help="Rate of the receiver's disk.")] = None,
     repetitions: Annotated[
         int | None,
-        typer.Option(
-            "--repetitions", "-n", parser=whole(), metavar="N", help="Runs of each case; default 3, or 1 if nothing is random."
-        ),
+        Option("--repetitions", "-n", parser=whole(), metavar="N", help="Runs of each case; default 3, or 1 if nothing is random."),
     ] = None,
-    whole: Annotated[bool, typer.Option("--whole", help="Simulate the whole transfer, however long that takes.")] = False,
+    whole: Annotated[bool, Option("--whole", help="Simulate the whole transfer, however long that takes.")] = False,
     set: Set = None,
     seed: Seed = None,
     workers: Workers = None,
     settings_file: Annotated[
-        Path | None, typer.Option("--settings", metavar="FILE", help="Write the advised settings there, for /etc/sysctl.d.")
+        Path | None, Option("--settings", metavar="FILE", help="Write the advised settings there, for /etc/sysctl.d.")
     ] = None,
     out: Annotated[Path | None, out_option("results/path")] = None,
     python_from: PythonFrom = None,
@@ -58,6 +55,7 @@ def command(
     again: Again = False,
     why: Why = False,
     on: On = "threads",
+    no_report: NoReport = False,
     json: Json = False,
 ) -> int:
     folder = out or default_folder("path", {"command": command_line()})
@@ -89,6 +87,7 @@ def command(
         workers=workers,
         out=folder,
         progress=True,
+        report=False,
         python_from=python_from,
         store=kept,
         again=again,
@@ -97,5 +96,5 @@ def command(
     )
     if settings_file is not None:
         write_file(settings_file, as_file(done.advice.words, done.settings))
-    show(done, folder, json)
+    show(done, folder, json, draw=not no_report)
     return 1 if done.failures else 0

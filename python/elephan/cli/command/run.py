@@ -7,10 +7,10 @@ say which port was paused when and by whom, and whose packets waited; in Python 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from elephan.base.errors import InputError
-from elephan.cli.options import Json, PythonFrom, Scenario, Seed, Set, Verbose, out_option
+from elephan.cli import state
+from elephan.cli.options import Json, NoReport, PythonFrom, Scenario, Seed, Set, Verbose, out_option
+from elephan.cli.parser import Option
 from elephan.cli.show import show
 from elephan.result import run as runs
 from elephan.result.folder import default_folder
@@ -25,13 +25,15 @@ def command(
     seed: Seed = None,
     out: Annotated[Path | None, out_option("results/NAME-SEED")] = None,
     pcap: Annotated[
-        bool, typer.Option("--pcap", help="Capture packets (pcapng): at every host, or where the scenario's record.captures says.")
+        bool, Option("--pcap", help="Capture packets (pcapng): at every host, or where the scenario's record.captures says.")
     ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace the result of another scenario or seed in --out.")] = False,
+    replace: Annotated[bool, Option("--replace", help="Replace the result of another scenario or seed in --out.")] = False,
     python_from: PythonFrom = None,
+    no_report: NoReport = False,
     json: Json = False,
     verbose: Verbose = False,
 ) -> None:
+    state.verbose = verbose
     changes = settings(set or [])
     source = open_source(scenario).with_trust(python_from, changes)
     try:
@@ -41,7 +43,9 @@ def command(
     if pcap:
         resolved = core.resolve(source, runs.capturing(source, changes, seed), seed)
     folder = out or default_folder(f"{source.stem}-{resolved['seed']}", runs.experiment(resolved["toml"]))
-    done = runs.run(source, seed=seed, set=changes, out=folder, progress=True, pcap=pcap, replace=replace, python_from=python_from)
+    done = runs.run(
+        source, seed=seed, set=changes, out=folder, progress=True, report=False, pcap=pcap, replace=replace, python_from=python_from
+    )
     if resolved.get("has_sweep") and not json:
-        typer.echo(f"The scenario has a [sweep], which a single run ignores: elephan sweep {scenario}")
-    show(done, folder, json)
+        print(f"The scenario has a [sweep], which a single run ignores: elephan sweep {scenario}")
+    show(done, folder, json, draw=not no_report)

@@ -3,15 +3,14 @@
 import json
 from typing import Annotated
 
-import typer
-
+from elephan.cli.parser import Option
 from elephan.scenario import core
 
 
 def command(
-    tables: Annotated[bool, typer.Option("--tables", help="The data dictionary of the result tables instead.")] = False,
+    tables: Annotated[bool, Option("--tables", help="The data dictionary of the result tables instead.")] = False,
 ) -> None:
     if tables:
-        typer.echo(core.call("data_dictionary"))
+        print(core.call("data_dictionary"))
     else:
-        typer.echo(json.dumps(json.loads(core.call("schema")), indent=2))
+        print(json.dumps(json.loads(core.call("schema")), indent=2))

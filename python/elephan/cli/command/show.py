@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from elephan.cli.options import Json
+from elephan.cli.parser import Argument
 from elephan.cli.show import show
 from elephan.open import load
 
 
-def command(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")], json: Json = False) -> None:
+def command(folder: Annotated[Path, Argument(metavar="DIR", help="A result folder.")], json: Json = False) -> None:
     show(load(folder), folder, json)

@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from elephan.base.errors import InputError
-from elephan.cli.options import Json, PythonFrom, Scenario, Seed, Workers, out_option, whole
+from elephan.cli.options import Json, NoReport, PythonFrom, Scenario, Seed, Workers, out_option, whole
+from elephan.cli.parser import Option
 from elephan.cli.show import show
 from elephan.cli.where import Again, Elements, On, Shard, Slurm, Store, Wait, Why, place, submitted
 from elephan.experiment import sweep as sweeps
@@ -19,14 +18,14 @@ from elephan.scenario.source import open_source
 
 def command(
     scenario: Scenario,
-    set: Annotated[list[str] | None, typer.Option("--set", "-s", metavar="KEY=V1,V2", help="Change or sweep a parameter.")] = None,
+    set: Annotated[list[str] | None, Option("--set", "-s", metavar="KEY=V1,V2", help="Change or sweep a parameter.")] = None,
     repetitions: Annotated[
         int | None,
-        typer.Option("--repetitions", "-n", parser=whole(), metavar="N", help="Runs of each variant, with paired seeds."),
+        Option("--repetitions", "-n", parser=whole(), metavar="N", help="Runs of each variant, with paired seeds."),
     ] = None,
     design: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="DESIGN",
             help="Which points are run: grid (every combination), zip (lists side by side), sobol:64 or lhs:64 (points drawn from "
             "lists and from ranges, -s KEY=LOW..HIGH), or a CSV file with a point a line.",
@@ -34,7 +33,7 @@ def command(
     ] = "grid",
     until: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="GOAL",
             help='Add repetitions until an interval is narrow: "goodput_bps.sum within 2 %, at most 200" (else 100).',
         ),
@@ -42,9 +41,7 @@ def command(
     seed: Seed = None,
     statistic: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A statistic such as latency_ns.p99 or drops[at sw->h[0]].sum (elephan list statistics); may be repeated."
-        ),
+        Option(help="A statistic such as latency_ns.p99 or drops[at sw->h[0]].sum (elephan list statistics); may be repeated."),
     ] = None,
     workers: Workers = None,
     out: Annotated[Path | None, out_option("results/NAME-sweep")] = None,
@@ -57,6 +54,7 @@ def command(
     slurm: Slurm = None,
     elements: Elements = ELEMENTS,
     wait: Wait = False,
+    no_report: NoReport = False,
     json: Json = False,
 ) -> int:
     source = open_source(scenario)
@@ -78,11 +76,12 @@ def command(
         workers=workers,
         out=folder,
         progress=True,
+        report=False,
         python_from=python_from,
         store=kept,
         again=again,
         on=place(on, shard),
         why=why,
     )
-    show(done, folder, json)
+    show(done, folder, json, draw=not no_report)
     return 1 if done.failures or done.missing else 0

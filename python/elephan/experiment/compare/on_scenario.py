@@ -41,6 +41,7 @@ def compare_on(
     seed: int | None,
     out: str | os.PathLike[str] | None,
     how: How,
+    report: bool,
 ) -> Sweep:
     """The statistics of a scenario for each controller, with paired seeds."""
     source = replace(open_source(scenario), agreed=agreed)
@@ -57,7 +58,7 @@ def compare_on(
     outcomes = run_jobs(jobs, measure, replace(how, name=f"compare-{source.stem}", label=f"compare on {source.stem}")).checked()
     done = Sweep(f"compare-{source.stem}", list(variants.values()), outcomes.trials, facts_of(source, outcomes))
     if out is not None:
-        done.save(out, how.progress)
+        done.save(out, how.progress, report or outcomes.interrupted)
         folder.write_json(Path(out) / "compare.json", done.as_dict())
         folder.wrote(Path(out), ["compare.json"])
     if outcomes.interrupted:

@@ -263,7 +263,7 @@ class Panel(folder.Result):
             **({"guests": self.facts["guests"]} if self.facts.get("guests") else {}),
         }
 
-    def _write(self, partial: Path) -> None:
+    def fill(self, partial: Path) -> None:
         """Writes `compare.json`, `runs.parquet`, `means.parquet`, `series.parquet`, scenarios and manifest."""
         from pyarrow import parquet
 
@@ -328,6 +328,7 @@ def compare(
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
+    report: bool = True,
     python_from: Any = None,
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
@@ -360,13 +361,13 @@ def compare(
     if scenario is not None:
         from elephan.experiment.compare.on_scenario import compare_on
 
-        return compare_on(read, scenario, changes, agreed, count, seed, out, how)
+        return compare_on(read, scenario, changes, agreed, count, seed, out, how, report)
     network = read_network(rate, rtt, buffer, changes)
     check_rtt(network, quick)
     begin = 1 if seed is None else seed
     panel, interrupted = _run(read, network, agreed, quick, range(begin, begin + count), how)
     if out is not None:
-        panel.save(out, progress)
+        panel.save(out, progress, report or interrupted)
     if interrupted:
         raise KeyboardInterrupt
     return panel

@@ -58,7 +58,6 @@ class Answer(folder.Result):
         self.rows, self.advice = list(rows), advice
         self.curves = list(curves)  # controller, streams, seed, time_s, delivered_bytes, simulated
         self.facts = dict(facts)
-        self.drawn: dict[str, Any] = {}  # figures that the report finds drawn, by name
 
     @property
     def forms(self) -> list[Form]:
@@ -132,7 +131,7 @@ class Answer(folder.Result):
             "failures": self.failures,
         }
 
-    def _write(self, partial: Path) -> None:
+    def fill(self, partial: Path) -> None:
         """Writes `path.json`, `runs.parquet`, `curves.parquet`, the scenario, the settings and the manifest."""
         from pyarrow import parquet
 

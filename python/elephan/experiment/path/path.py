@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from elephan.base import kinds
 from elephan.base.seed import read_seed
 from elephan.experiment.job import every_run_failed
 from elephan.experiment.path.advice import NOTHING, Advice, advise
@@ -60,6 +57,7 @@ def path(
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
+    report: bool = True,
     python_from: Any = None,
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
@@ -110,41 +108,15 @@ def path(
     resolved = core.resolve(question.source(), question.set, seed)
     limits = bounds(question, tcp_options(resolved["toml"]))
     chosen = cases(question, repetitions, seed)
-    drawn: dict[str, Any] = {}
-    with _drawing_ahead(question, limits, drawn if out is not None else None):
-        results, broken = simulate(question, limits, chosen, whole=whole, how=how)
+    results, broken = simulate(question, limits, chosen, whole=whole, how=how)
     if not results:
         raise every_run_failed(broken)
     results, broken, once = _compared(question, limits, results, broken, whole=whole, how=how)
     advice = advise(question, rows_of(question, limits, results), chosen, whole=whole, how=how)
     answer = _answer(question, limits, results, broken, once, seed, advice)
     if out is not None:
-        answer.drawn = drawn
-        answer.save(out, progress)
+        answer.save(out, progress, report)
     return answer
-
-
-@contextlib.contextmanager
-def _drawing_ahead(question: Question, limits: Bounds, drawn: dict[str, Any] | None) -> Iterator[None]:
-    """Draws what needs no simulation beside what the caller does: simulations do not need the interpreter.
-
-    No daemon: drawing goes through native code, which an interpreter that ends must not leave in the middle.
-    """
-    if drawn is None:
-        yield
-        return
-    ahead = threading.Thread(target=_draw_ahead, args=(question, limits, drawn))
-    ahead.start()
-    try:
-        yield
-    finally:
-        ahead.join()
-
-
-def _draw_ahead(question: Question, limits: Bounds, drawn: dict[str, Any]) -> None:
-    """Draws ahead. What fails is drawn again with the report, which then says why."""
-    with contextlib.suppress(Exception):
-        kinds.of(Answer).figures.draw_ahead(question, limits, drawn)
 
 
 def _compared(

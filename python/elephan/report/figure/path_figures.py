@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -161,20 +160,7 @@ def forbidden(question: Question, _limits: Bounds) -> Drawing | None:
     return Drawing("forbidden", "The forbidden area", caption, figure)
 
 
-# What needs no simulation, in the order of the report.
-CLOSED: dict[str, Callable[[Question, Bounds], Drawing | None]] = {"forbidden": forbidden, "responses": responses}
-
-
 def closed(answer: Answer) -> list[Drawing]:
-    """Those of the figures of closed forms that there are, drawn unless they have been."""
-    found = [answer.drawn[name] if name in answer.drawn else CLOSED[name](answer.question, answer.limits) for name in CLOSED]
+    """Draws the closed forms that there are."""
+    found = [draw(answer.question, answer.limits) for draw in (forbidden, responses)]
     return [drawing for drawing in found if drawing is not None]
-
-
-def draw_ahead(question: Question, limits: Bounds, drawn: dict[str, Drawing | None]) -> None:
-    """Draws the closed forms into `drawn`, for a thread beside the simulation."""
-    for name, function in CLOSED.items():
-        drawing = function(question, limits)
-        if drawing is not None:
-            drawing.png()
-        drawn[name] = drawing

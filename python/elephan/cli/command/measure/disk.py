@@ -3,27 +3,24 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from elephan.base.quantity import show
 from elephan.capture import fio as diskmeasure
 from elephan.cli.options import Json, whole
+from elephan.cli.parser import Argument, Option
 from elephan.cli.show import print_json
 from elephan.report.screen import Screen, grid
 
 
 def command(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder on the disk; a file is written there, read and removed.")],
-    size: Annotated[str, typer.Option(help="Size of the file; take more than the disk's own cache holds.")] = "1 GiB",
-    block: Annotated[str, typer.Option(help="Bytes of a request.")] = "1 MiB",
-    read_ahead: Annotated[
-        str | None, typer.Option(metavar="SIZE,SIZE", help="Read-ahead windows; default: 32 KiB to 4 MiB.")
-    ] = None,
+    path: Annotated[Path, Argument(metavar="PATH", help="A folder on the disk; a file is written there, read and removed.")],
+    size: Annotated[str, Option(help="Size of the file; take more than the disk's own cache holds.")] = "1 GiB",
+    block: Annotated[str, Option(help="Bytes of a request.")] = "1 MiB",
+    read_ahead: Annotated[str | None, Option(metavar="SIZE,SIZE", help="Read-ahead windows; default: 32 KiB to 4 MiB.")] = None,
     repetitions: Annotated[
         int,
-        typer.Option("--repetitions", "-n", parser=whole(), metavar="N", help="Measurements of each point; the median counts."),
+        Option("--repetitions", "-n", parser=whole(), metavar="N", help="Measurements of each point; the median counts."),
     ] = 1,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The profile.")] = Path("disk.toml"),
+    out: Annotated[Path, Option(metavar="FILE", help="The profile.")] = Path("disk.toml"),
     json: Json = False,
 ) -> None:
     windows = [part.strip() for part in read_ahead.split(",")] if read_ahead is not None else None

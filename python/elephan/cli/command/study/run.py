@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from elephan.cli.options import Json, Workers, out_option
+from elephan.cli.options import Json, NoReport, Workers, out_option
+from elephan.cli.parser import Argument, Option
 from elephan.cli.show import show
 from elephan.cli.where import Again, Elements, On, Shard, Slurm, Store, Wait, Why, place, submitted
 from elephan.experiment import study
@@ -14,10 +13,10 @@ from elephan.experiment.pool import store_beside
 
 
 def command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="One of `elephan study list`.")],
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions and points: a minute at most.")] = False,
+    name: Annotated[str, Argument(metavar="NAME", help="One of `elephan study list`.")],
+    quick: Annotated[bool, Option("--quick", help="Fewer repetitions and points: a minute at most.")] = False,
     out: Annotated[Path | None, out_option("results/NAME, with --quick NAME-quick")] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a claim fails.")] = False,
+    strict: Annotated[bool, Option("--strict", help="Exit with status 1 if a claim fails.")] = False,
     workers: Workers = None,
     store: Store = None,
     again: Again = False,
@@ -27,6 +26,7 @@ def command(
     slurm: Slurm = None,
     elements: Elements = ELEMENTS,
     wait: Wait = False,
+    no_report: NoReport = False,
     json: Json = False,
 ) -> int:
     folder = out or Path("results") / (f"{name}-quick" if quick else name)
@@ -35,8 +35,8 @@ def command(
         return 0
     where = place(on, shard)
     results = study.run_study(
-        name, quick=quick, out=folder, workers=workers, progress=True, store=kept, again=again, on=where, why=why
+        name, quick=quick, out=folder, workers=workers, progress=True, store=kept, again=again, on=where, why=why, report=False
     )
-    show(results, folder, json)
+    show(results, folder, json, draw=not no_report)
     refuted = strict and any(verdict.verdict == "fails" for verdict in results.verdicts)
     return 1 if refuted or results.failures else 0
