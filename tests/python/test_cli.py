@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import elephan as el
@@ -155,6 +156,8 @@ def test_a_run(capfd: pytest.CaptureFixture[str]) -> None:
     assert found["folder"] == "results/sawtooth-1"
     assert found["statistics"]["goodput_bps.sum"] == pytest.approx(20e6 * 1448 / 1538, rel=0.02)
     assert found["dropped_overrides"] == []
+    assert not Path("results/sawtooth-1/report.html").exists(), "a machine reads no report"
+    assert cli.status_of(["report", "results/sawtooth-1", "--figures"]) == 0
     assert Path("results/sawtooth-1/report.html").exists()
     assert Path("results/sawtooth-1/figures/sawtooth.png").exists()
 
@@ -296,3 +299,48 @@ def test_the_module_is_the_command() -> None:
     done = subprocess.run([sys.executable, "-m", "elephan", "lst"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "list" in done.stderr
+
+
+PROBE = """
+import sys
+from elephan import cli
+status = cli.status_of(sys.argv[1:])
+heavy = {name.partition(".")[0] for name in sys.modules} & {"matplotlib", "scipy", "PIL", "typer", "pydantic"}
+print(status, sorted(heavy), "jinja2" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "drawn"),
+    [
+        (["run", "sawtooth"], True),
+        (["run", "sawtooth", "--no-report"], False),
+        (["run", "sawtooth", "--json"], False),
+        (["run", "congestion-spreading"], True),
+        (["report", "results/drawn"], True),
+    ],
+)
+def test_a_report_needs_no_library_that_draws(words: list[str], drawn: bool) -> None:
+    """The page draws its figures; to import matplotlib and scipy takes longer than most runs."""
+    if words[0] == "report":
+        el.run("sawtooth", set={"duration": "12 s"}, out="results/drawn", report=False)
+    done = subprocess.run([sys.executable, "-c", PROBE, *words], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == f"0 [] {drawn}"
+    assert len(list(Path("results").glob("*/report.html"))) == drawn
+    assert list(Path("results").glob("*/figures")) == []
+
+
+@pytest.mark.slow
+def test_the_answer_comes_soon_and_the_report_soon_after_it() -> None:
+    """With much slack for a loaded machine: the aims are 0.3 s, and 1 s more (docs/performance.md)."""
+    began = time.monotonic()
+    command = [sys.executable, "-m", "elephan", "run", "sawtooth"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        answered = time.monotonic() - began
+        lines = process.stdout.read().splitlines()
+    assert first.startswith("The sawtooth of Reno")
+    assert lines[-1] == "report: results/sawtooth-1/report.html"
+    assert answered < 5
+    assert time.monotonic() - began < 8

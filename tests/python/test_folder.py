@@ -175,7 +175,7 @@ def test_a_result_without_a_list_of_files_has_the_known_ones(tmp_path: Path) -> 
     del manifest["files"]
     folder.write_json(out / "manifest.json", manifest)
     folder.check_target(out, "run")
-    (out / "figures" / "deep").mkdir()
+    (out / "figures" / "deep").mkdir(parents=True)
     (out / "figures" / "deep" / "mine.svg").write_text("mine")
     with pytest.raises(InputError, match=r"figures/deep/mine\.svg: not written by elephan"):
         folder.check_target(out, "run")

@@ -47,7 +47,7 @@ class Dice(folder.Result):
     def as_dict(self):
         return {"shown": self.shown}
 
-    def _write(self, partial):
+    def fill(self, partial):
         folder.write_json(partial / "shown.json", self.shown)
         folder.write_json(partial / "manifest.json", folder.manifest_head("dice", "dice"))
 
@@ -101,7 +101,7 @@ def test_a_command_is_one_file(tmp_path: Path) -> None:
     assert elephan(package, tmp_path, "count-up", "9").returncode == 1
     wrong = elephan(package, tmp_path, "count-up", "12")
     assert (wrong.returncode, wrong.stderr) == (2, "elephan: Invalid value for 'N': 12 is not a whole number from 1 to 9\n")
-    assert "did you mean "count-up"?" in elephan(package, tmp_path, "count-ap").stderr
+    assert 'did you mean "count-up"?' in elephan(package, tmp_path, "count-ap").stderr
 
 
 def test_a_group_of_commands_is_one_folder(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from elephan.experiment.compare.experiments import PAIR, experiments
 from elephan.experiment.compare.network import read_buffer, read_network
 from elephan.experiment.compare.panel import Panel, settings, variant_of
 from elephan.experiment.trials import Trial, Trials
+from elephan.open import redraw
 from elephan.report.page.compare_page import _idle
 from elephan.scenario.congestion import Controller
 
@@ -175,6 +176,7 @@ def test_a_panel_on_disk(panel: tuple[Panel, Path], capfd: pytest.CaptureFixture
     assert {(one["controller"], one["beside"]) for one in found["pairs"]} == {(a, b) for a in done.labels for b in done.labels}
     for name in ("runs", "means", "series"):
         assert (out / f"{name}.parquet").exists()
+    redraw(out, figures=True)
     assert {"overview.svg", "jain.png", "share.svg", "joining.png", "friendliness.svg"} <= {
         f.name for f in (out / "figures").iterdir()
     }
@@ -187,7 +189,7 @@ def test_a_panel_on_disk(panel: tuple[Panel, Path], capfd: pytest.CaptureFixture
     assert again.table.equals(done.table)
     assert again.as_dict() == done.as_dict()
     before = (out / "figures" / "joining.svg").read_text()
-    assert cli.status_of(["report", str(out)]) == 0
+    assert cli.status_of(["report", str(out), "--figures"]) == 0
     assert (out / "figures" / "joining.svg").read_text() == before
     assert cli.status_of(["diff", str(out), str(out), "--json"]) == 0
     rows = json.loads(capfd.readouterr().out.partition("\n")[2])

@@ -24,6 +24,7 @@ from elephan.experiment.path.settings import Tuning, as_file, as_text, fq_rate, 
 from elephan.experiment.path.simulate import Ask, Case, episodes, simulate_all, tcp_options
 from elephan.experiment.path.verdict import Evidence, what_limits
 from elephan.experiment.pool import How, run_jobs
+from elephan.open import redraw
 from elephan.open.kind.path import print_rows
 from elephan.report.figure.path_figures import responses
 from elephan.report.page.path_page import answer_lines, how, results_table
@@ -499,12 +500,13 @@ def test_an_answer_on_disk(tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
     ]
     again = el.load(out)
     assert again.as_dict() == {k: v for k, v in found.items() if k not in ("folder", "warnings")}
+    redraw(out, figures=True)
     assert (out / "figures" / "times.png").exists()
     page = (out / "report.html").read_text()
     assert '<span class="option">--whole</span>' in page  # no line breaks within
     assert page.index("How long do 5 MB take") < page.index("Results") < page.index("Settings of Linux hosts")
     before = (out / "figures" / "times.svg").read_text()
-    assert cli.status_of(["report", str(out)]) == 0
+    assert cli.status_of(["report", str(out), "--figures"]) == 0
     assert (out / "figures" / "times.svg").read_text() == before
     assert cli.status_of(["diff", str(out), str(out)]) == 2
 

@@ -237,7 +237,7 @@ def test_a_bulk_flow_that_delivers_nothing_has_a_report_and_no_phases(tmp_path: 
     file.write_text(NOTHING, encoding="utf-8")
     run = el.run(file, set={**more, "record.captures": ["sender"]}, out=tmp_path / "r")
     assert (tmp_path / "r" / "report.html").exists()
-    assert not (tmp_path / "r" / "figures" / "phases.png").exists()
+    assert 'id="figure-phases"' not in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert plateau_bps(run, chosen_flow(run)) is None
     with pytest.raises(el.InputError, match="flow 0 delivered nothing"):
         run.phases()
@@ -289,7 +289,7 @@ def test_phases_of_a_run(stalled: el.Run) -> None:
     assert "with less than that to send it will probably not recover before it finishes" in answer(stalled)[-1]
     where = stalled.tables.path
     assert where is not None
-    assert (where / "figures" / "phases.png").exists()
+    assert 'id="figure-phases"' in (where / "report.html").read_text(encoding="utf-8")
     with pytest.raises(el.InputError, match="no flow 7"):
         stalled.phases(7)
 

@@ -134,4 +134,4 @@ def test_the_quick_cut(tmp_path: Path) -> None:
         "long-links",
         "star-2004",
     ):
-        assert (tmp_path / "r" / "figures" / f"{figure}.svg").exists()
+        assert f'id="figure-{figure}"' in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")

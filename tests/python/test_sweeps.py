@@ -305,7 +305,7 @@ def test_a_statistic_of_traffic_that_is_not_there_names_itself_the_file_and_what
 def test_a_run_in_a_folder(fake_core: None, tmp_path: Path) -> None:
     run = el.run("x = 1\n", out=tmp_path / "r", seed=7)
     assert {p.name for p in (tmp_path / "r").iterdir()} >= {
-        "manifest.json", "scenario.toml", "summary.json", "report.html", "figures", "flows.parquet",
+        "manifest.json", "scenario.toml", "summary.json", "report.html", "flows.parquet",
     }  # fmt: skip
     manifest = json.loads((tmp_path / "r" / "manifest.json").read_text())
     assert manifest["format"] == "elephan"
@@ -329,7 +329,7 @@ def test_a_study_end_to_end(fake_core: None, tmp_path: Path) -> None:
     assert {f"C000-{i}" for i in range(1, 7)} <= {e["id"] for e in entries}
     assert all(e["verdict"] in ("holds", "fails", "inconclusive", "not run") for e in entries)
     assert len(results.runs("main", "NoFC")) == 5
-    assert (tmp_path / "study" / "figures" / "throughput.svg").exists()
+    assert 'id="figure-throughput"' in (tmp_path / "study" / "report.html").read_text(encoding="utf-8")
     again = load_study(tmp_path / "study").verdicts
     assert [v.verdict for v in again] == [v.verdict for v in verdicts]
 

@@ -141,7 +141,7 @@ def test_the_quick_cut(tmp_path: Path) -> None:
     found = {verdict.claim.id: verdict.verdict for verdict in verdicts}
     assert found["C004-2"] == found["slide-9"] == "holds"
     for figure in ("bursts", "clock", "forbidden", "early", "receiver", "modifications", "long", "txqueuelen", "jumbo", "routed"):
-        assert (tmp_path / "r" / "figures" / f"{figure}.svg").exists()
+        assert f'id="figure-{figure}"' in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_stream_far_below_its_path_is_in_no_steady_state() -> None:

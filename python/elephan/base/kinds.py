@@ -50,6 +50,11 @@ class Kind:
     figures: Any = None
 
 
+def later(module: str, name: str) -> Callable[[Any], Any]:
+    """Returns a function of a result that is imported when it is called: an answer on the terminal need not wait for it."""
+    return lambda result: getattr(importlib.import_module(module), name)(result)
+
+
 def find(name: Any) -> Kind | None:
     """Returns the kind of this name, or None if there is none."""
     known = (one.name for one in pkgutil.iter_modules(importlib.import_module(_PACKAGE).__path__))

@@ -17,33 +17,38 @@ from elephan.cli.parser import HELP, command_help, paragraphs, parse, table
 _ABOUT = "elephan: a laboratory for the performance of TCP."
 
 
-def _about(package: ModuleType, name: str) -> str:
-    place = Path(package.__path__[0]) / name
-    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-    for folder in package.__path__[1:]:
-        file = file if file.exists() else Path(folder) / file.relative_to(package.__path__[0])
+def _commands(package: ModuleType) -> dict[str, Path]:
+    """Returns the commands of a package by name, and the file of each."""
+    found = {}
+    for one in sorted(pkgutil.iter_modules(package.__path__), key=lambda one: one.name):
+        place = Path(getattr(one.module_finder, "path", "")) / one.name
+        found[one.name.replace("_", "-")] = place / "__init__.py" if one.ispkg else place.with_suffix(".py")
+    return found
+
+
+def _first_line(file: Path) -> str:
     return (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").partition("\n")[0]
 
 
-def _group_help(path: str, package: ModuleType, names: list[str]) -> str:
+def _group_help(path: str, package: ModuleType, commands: dict[str, Path]) -> str:
     about = _ABOUT if path == "elephan" else package.__doc__ or ""
     options = [("--version", "Print the version and exit.")] if path == "elephan" else []
     options.append((", ".join(HELP), "Show this message and exit."))
-    commands = [(name, _about(package, name.replace("-", "_"))) for name in names]
+    rows = [(name, _first_line(file)) for name, file in commands.items()]
     usage = f"Usage: {path} [OPTIONS] COMMAND [ARGS]...\n"
-    return "\n".join([usage, paragraphs(about), table("Options", options), table("Commands", commands)])
+    return "\n".join([usage, paragraphs(about), table("Options", options), table("Commands", rows)])
 
 
 def run(words: list[str], path: str = "elephan", package: str = "elephan.cli.command") -> int:
     """Runs the command that words say; returns the exit status."""
     group = importlib.import_module(package)
-    names = sorted(one.name.replace("_", "-") for one in pkgutil.iter_modules(group.__path__))
+    commands = _commands(group)
     if not words or words[0] in HELP:
-        print(_group_help(path, group, names), end="", file=sys.stdout if words else sys.stderr)
+        print(_group_help(path, group, commands), end="", file=sys.stdout if words else sys.stderr)
         return 0 if words else 2
     name, rest = words[0], words[1:]
-    if name not in names:
-        raise InputError(f"No such {'option' if name.startswith('-') else 'command'} '{name}'{nearest(name, names)}")
+    if name not in commands:
+        raise InputError(f"No such {'option' if name.startswith('-') else 'command'} '{name}'{nearest(name, list(commands))}")
     module = importlib.import_module(f"{package}.{name.replace('-', '_')}")
     if hasattr(module, "__path__"):
         return run(rest, f"{path} {name}", module.__name__)

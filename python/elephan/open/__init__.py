@@ -1,15 +1,22 @@
 """Finished results of any kind: read again, drawn again, compared."""
 
+import importlib
 import os
 from pathlib import Path
 from typing import Any
 
 from elephan.base import kinds
 from elephan.base.errors import InputError
-from elephan.open.difference import Difference as Difference
-from elephan.open.difference import compare as compare
-from elephan.open.difference import scenario_changes as scenario_changes
 from elephan.result import folder
+
+_DIFFERENCE = ("Difference", "compare", "scenario_changes")
+
+
+def __getattr__(name: str) -> Any:
+    """Finds what compares results; it brings in every kind of experiment, which a single run need not wait for."""
+    if name not in _DIFFERENCE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("elephan.open.difference"), name)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -26,13 +25,7 @@ EMPTY: Array = np.empty(0)
 
 def column(table: pa.Table, name: str) -> Array:
     """A numeric column as float64, null as NaN. Times in ns stay exact up to 2^53 ns = 104 days."""
-    data = table.column(name)
-    if data.null_count:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        data = pc.fill_null(data.cast(pa.float64()), math.nan)
-    return np.asarray(data.to_numpy(), dtype=np.float64)
+    return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
 
 
 def texts(table: pa.Table, name: str) -> list[str]:

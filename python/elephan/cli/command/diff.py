@@ -10,7 +10,7 @@ from elephan.base.quantity import POINTS
 from elephan.cli.options import Json
 from elephan.cli.parser import Argument
 from elephan.cli.show import print_json
-from elephan.open import compare, scenario_changes
+from elephan.open.difference import compare, scenario_changes
 from elephan.report.screen import Screen, bounds, grid
 
 

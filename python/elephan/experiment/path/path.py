@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from elephan.base.seed import read_seed
 from elephan.experiment.job import every_run_failed
@@ -22,10 +22,6 @@ from elephan.experiment.pool import How, store_of
 from elephan.experiment.trials import Trial, Trials, check_repetitions
 from elephan.result import folder
 from elephan.scenario import core
-
-if TYPE_CHECKING:
-    pass
-
 
 REPETITIONS_MAX = 1000
 CHECKED_MAX = 3  # estimated rows that are simulated whole because one of them would be the best ...

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from elephan.base.kinds import Compared, Kind
+from elephan.base.kinds import Compared, Kind, later
 from elephan.base.quantity import show
 from elephan.report.figure import run_figures
 from elephan.report.figure.terminal import picture
-from elephan.report.page.run_page import notebook, page
 from elephan.report.screen import Screen, grid
 from elephan.report.words.answer import answer
 from elephan.report.words.warnings import warnings
@@ -15,6 +14,7 @@ from elephan.statistic import measures
 from elephan.table.classes import RUN
 from elephan.table.rows import texts
 
+_PAGE = "elephan.report.page.run_page"
 _WIDTH_MAX = 100  # of a picture
 
 
@@ -51,8 +51,8 @@ KIND = Kind(
     answer=answer,
     warnings=warnings,
     tables=tables,
-    page=page,
-    notebook=notebook,
+    page=later(_PAGE, "page"),
+    notebook=later(_PAGE, "notebook"),
     compared=compared,
     figures=run_figures,
 )

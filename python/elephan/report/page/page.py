@@ -9,13 +9,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan.base.errors import shown, shown_within
 from elephan.base.quantity import show
 from elephan.base.stats import Interval
-from elephan.experiment.claims import Verdict
 from elephan.report.style import Drawing
+
+if TYPE_CHECKING:
+    from elephan.experiment.claims import Verdict
 
 _HERE = Path(__file__).parent
 _UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]?(?:b/s|B)|[mµnp]?s|min|h|%|pp)(?![\w/]))")
