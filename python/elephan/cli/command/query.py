@@ -5,20 +5,17 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from elephan.cli.options import Json
+from elephan.cli.parser import Argument, Option
 from elephan.cli.show import print_json
 from elephan.experiment.store.query import query
 from elephan.report.screen import Screen, grid
 
 
 def command(
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="The table trials has a row for each kept run.")],
-    store: Annotated[Path, typer.Option("--store", metavar="DIR", help="A store, or a folder with stores below it.")] = Path(
-        "results"
-    ),
-    csv_out: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    sql: Annotated[str, Argument(metavar="SQL", help="The table trials has a row for each kept run.")],
+    store: Annotated[Path, Option("--store", metavar="DIR", help="A store, or a folder with stores below it.")] = Path("results"),
+    csv_out: Annotated[bool, Option("--csv", help="Print CSV.")] = False,
     json: Json = False,
 ) -> None:
     found = query(sql, store)

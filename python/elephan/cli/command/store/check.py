@@ -3,14 +3,13 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from elephan.cli.parser import Argument
 from elephan.experiment.store.store import Store
 
 
-def command(store: Annotated[Path, typer.Argument(metavar="STORE", help="The folder of a store.")]) -> int:
+def command(store: Annotated[Path, Argument(metavar="STORE", help="The folder of a store.")]) -> int:
     found = Store.at(store).check()
     for line in found:
-        typer.echo(line)
-    typer.echo(f"{store}: {'damaged' if found else 'whole'}")
+        print(line)
+    print(f"{store}: {'damaged' if found else 'whole'}")
     return 1 if found else 0

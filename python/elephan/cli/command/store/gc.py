@@ -3,15 +3,14 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from elephan.cli.parser import Argument, Option
 from elephan.experiment.store.store import Store
 
 
 def command(
-    store: Annotated[Path, typer.Argument(metavar="STORE", help="The folder of a store.")],
-    other_builds: Annotated[bool, typer.Option("--other-builds", help="Remove trials of other builds of elephan too.")] = False,
+    store: Annotated[Path, Argument(metavar="STORE", help="The folder of a store.")],
+    other_builds: Annotated[bool, Option("--other-builds", help="Remove trials of other builds of elephan too.")] = False,
 ) -> None:
     Store.at(store)  # is it one?
     with Store.to(store) as opened:
-        typer.echo(f"{store}: {opened.collect(other_builds)}")
+        print(f"{store}: {opened.collect(other_builds)}")

@@ -3,15 +3,14 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from elephan.cli.options import Json
+from elephan.cli.parser import Argument
 from elephan.cli.show import listing
 from elephan.experiment.store.store import Store, stores
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to look; default: results.")] = Path("results"),
+    folder: Annotated[Path, Argument(metavar="DIR", help="Where to look; default: results.")] = Path("results"),
     json: Json = False,
 ) -> None:
     listing([(str(place), Store.at(place).summary().words) for place in stores(folder)], json)

@@ -3,18 +3,17 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from elephan.base.progress import note
 from elephan.base.quantity import show
 from elephan.cli.options import Json
+from elephan.cli.parser import Argument
 from elephan.cli.show import print_json
 from elephan.experiment.store.store import Store
 from elephan.report.screen import Screen, grid
 
 
 def command(
-    store: Annotated[Path, typer.Argument(metavar="STORE", help="The folder of a store, such as results/NAME.trials.")],
+    store: Annotated[Path, Argument(metavar="STORE", help="The folder of a store, such as results/NAME.trials.")],
     json: Json = False,
 ) -> None:
     opened = Store.at(store)
