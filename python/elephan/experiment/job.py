@@ -136,7 +136,7 @@ def _measured(job: Job, measure: Measure, progress: core.Progress | None, stop: 
     run = finish(job.source, job.overrides, result, tables)
     if job.folder is not None:
         run.fill(job.folder)
-    found = guests(job.source, run.resolved).get("guests", ())
+    found = guests(job.source, run.resolved).get("guests", ()) if '"python"' in result.resolved else ()
     return Outcome(job, measure(job, run), guests=found, flows=run.flows.num_rows)
 
 
