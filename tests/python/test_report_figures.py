@@ -34,6 +34,7 @@ from elephan.report.page.page import Page, Table, render, write_page
 from elephan.report.style import BLUE, Drawing, new_figure
 from elephan.report.words.answer import answer
 from elephan.report.words.view import View
+from elephan.result import folder
 from elephan.result.run import Run, load_run
 from pyarrow import parquet
 
@@ -388,6 +389,7 @@ def test_a_report_takes_events_by_the_million(tmp_path: Path) -> None:
     times = np.sort(np.random.default_rng(1).integers(0, run.duration_ns, count))
     same = {name: pa.repeat(pa.scalar(drop[name], run.events.schema.field(name).type), count) for name in run.events.column_names}
     parquet.write_table(pa.table(same | {"time_ns": times}), tmp_path / "run" / "events.parquet")
+    folder.wrote(tmp_path / "run", ["events.parquet"])  # its digest too
     begun = time.process_time()
     page = run_page.page(load_run(tmp_path / "run"))
     assert time.process_time() - begun < 2.5
