@@ -249,7 +249,9 @@ def test_until_on_the_command_line_and_what_is_kept(tmp_path: Path, capfd: pytes
     assert said["until"]["repetitions"] == 10
     done = el.load(tmp_path / "o")
     assert (done.size, done.facts["until"]["words"]) == ("2 variants, 20 runs", said["until"]["words"])
+    assert status_of([*words, "--until", "goodput_bps.sum within 2 %"]) == 0
     assert said["until"]["words"] in (tmp_path / "o" / "report.html").read_text().replace("\u00a0", " ")
+    capfd.readouterr()
     assert status_of([*words, "-n", "10"]) == 0
     assert "20 of 20 trials are kept" in "".join(capfd.readouterr())
 

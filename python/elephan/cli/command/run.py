@@ -27,6 +27,9 @@ def command(
     pcap: Annotated[
         bool, Option("--pcap", help="Capture packets (pcapng): at every host, or where the scenario's record.captures says.")
     ] = False,
+    warmup_check: Annotated[
+        bool, Option("--warmup-check", help="Say how long the run warms up, by MSER-5, and whether the scenario leaves that out.")
+    ] = False,
     replace: Annotated[bool, Option("--replace", help="Replace the result of another scenario or seed in --out.")] = False,
     python_from: PythonFrom = None,
     no_report: NoReport = False,
@@ -48,4 +51,9 @@ def command(
     )
     if resolved.get("has_sweep") and not json:
         print(f"The scenario has a [sweep], which a single run ignores: elephan sweep {scenario}")
+    if warmup_check and not json:
+        from elephan.report.words.view import View
+        from elephan.report.words.warmup import warmup_words
+
+        print(warmup_words(View(done)))
     show(done, folder, json, draw=not no_report)
