@@ -101,6 +101,13 @@ def test_labels_are_those_of_a_grid() -> None:
     assert label({"a.rate": 1}, "pairs=2") == "rate=1, pairs=2"
 
 
+def test_the_scenario_s_own_sweep_is_crossed_with_the_points_unless_they_set_it() -> None:
+    """buffer-sizing sweeps limits and 1 or 16 pairs, with three repetitions."""
+    variants, jobs = plan(open_source("buffer-sizing"), {}, None, None, [{LIMIT: "1 bdp"}, {LIMIT: "2 bdp"}])
+    assert [one.label for one in variants] == [f"limit={limit} bdp, pairs={pairs}" for limit in (1, 2) for pairs in (1, 16)]
+    assert len(jobs) == 12
+
+
 def test_points_of_a_list_and_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "points.csv"
     file.write_text(f'{RATE}, {LIMIT}\n10 Mbps, 20 p\n\n"20 Mbps", 30 p\n')
