@@ -11,6 +11,11 @@ SEED ?= 2026
 
 MINUTES ?= 5
 
+# rust-toolchain.toml names a version; a machine without it, and without a way to it, builds with the stable one that it has.
+ifneq ($(shell rustc --version >/dev/null 2>&1 && echo there),there)
+export RUSTUP_TOOLCHAIN := stable
+endif
+
 .PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate clean packetdrill
 
 help:
@@ -134,9 +139,10 @@ lock:
 	echo "pip>=25.1" | $(LOCK)/uv pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes --no-annotate \
 		--no-emit-index-url --custom-compile-command "make lock" $(UPGRADE) --output-file requirements.lock pyproject.toml -
 
-generate: setup
+generate:
 	cargo run --quiet --package elephan-scenario --bin generate -- $(CHECK)
 	cargo run --quiet --package elephan-record --example data_dictionary -- $(CHECK)
+	cargo run --quiet --package elephan-tcp --example stack_table -- $(CHECK)
 
 clean:
 	rm -rf target $(VENV) dist results

@@ -18,7 +18,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 RENAMED = {"law": "controller", "laws": "controllers", "switch-law": "change-controller"}
-UNTOLD = {"wall_s", "command", "host", "elephan", "files", "folder", "version"}  # of the machine and the moment
+# Of the machine and the moment, and words.
+UNTOLD = {"wall_s", "command", "host", "elephan", "files", "digests", "folder", "version", "statement", "reason"}
 
 
 def named(value: Any) -> Any:

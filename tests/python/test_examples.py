@@ -34,8 +34,8 @@ PUBLIC = _public()
 
 
 def _methods(owner: type) -> list[str]:
-    """The public methods that a class itself defines."""
-    return [name for name, value in vars(owner).items() if inspect.isfunction(value) and name[0] != "_"]
+    """The public methods that a class itself defines, but for the one that `save` calls."""
+    return [name for name, value in vars(owner).items() if inspect.isfunction(value) and name[0] != "_" and name != "fill"]
 
 
 def _missing(name: str, value: Any) -> list[str]:

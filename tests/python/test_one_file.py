@@ -88,30 +88,30 @@ def elephan(package: str, folder: Path, *words: str) -> subprocess.CompletedProc
 
 
 def test_a_command_is_one_file(tmp_path: Path) -> None:
-    (tmp_path / "count_up.py").write_text(COMMAND)
+    (tmp_path / "counting_up.py").write_text(COMMAND)
     package = "elephan.cli.command"
     listed = elephan(package, tmp_path, "--help").stdout
-    assert "count-up     Count to a number.\n" in listed
+    assert "counting-up  Count to a number.\n" in listed
     assert "run          One run" in listed
-    own = elephan(package, tmp_path, "count-up", "--help").stdout
+    own = elephan(package, tmp_path, "counting-up", "--help").stdout
     assert "It begins at one." in own
     assert "The last one." in own
-    done = elephan(package, tmp_path, "count-up", "3")
+    done = elephan(package, tmp_path, "counting-up", "3")
     assert (done.returncode, done.stdout, done.stderr) == (0, "1 2 3\n", "")
-    assert elephan(package, tmp_path, "count-up", "9").returncode == 1
-    wrong = elephan(package, tmp_path, "count-up", "12")
+    assert elephan(package, tmp_path, "counting-up", "9").returncode == 1
+    wrong = elephan(package, tmp_path, "counting-up", "12")
     assert (wrong.returncode, wrong.stderr) == (2, "elephan: Invalid value for 'N': 12 is not a whole number from 1 to 9\n")
-    assert 'did you mean "count-up"?' in elephan(package, tmp_path, "count-ap").stderr
+    assert 'did you mean "counting-up"?' in elephan(package, tmp_path, "counting-ap").stderr
 
 
 def test_a_group_of_commands_is_one_folder(tmp_path: Path) -> None:
-    (tmp_path / "count").mkdir()
-    (tmp_path / "count" / "__init__.py").write_text(GROUP)
-    (tmp_path / "count" / "up.py").write_text(COMMAND)
+    (tmp_path / "counting").mkdir()
+    (tmp_path / "counting" / "__init__.py").write_text(GROUP)
+    (tmp_path / "counting" / "up.py").write_text(COMMAND)
     package = "elephan.cli.command"
-    assert "count        Things to count.\n" in elephan(package, tmp_path, "--help").stdout
-    assert "up  Count to a number.\n" in elephan(package, tmp_path, "count", "--help").stdout
-    assert elephan(package, tmp_path, "count", "up", "2").stdout == "1 2\n"
+    assert "counting     Things to count.\n" in elephan(package, tmp_path, "--help").stdout
+    assert "up  Count to a number.\n" in elephan(package, tmp_path, "counting", "--help").stdout
+    assert elephan(package, tmp_path, "counting", "up", "2").stdout == "1 2\n"
 
 
 def test_the_list_of_commands_reads_none_of_them(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_what_a_signal_handler_raises_stops_everything_and_goes_on(name: str, tm
         work()
     assert time.monotonic() - begin < 15
     assert threading.active_count() <= threads, "joined"
-    assert list(tmp_path.iterdir()) == [], "nothing half-written"
+    assert {path.name for path in tmp_path.iterdir()} <= {"out.trials"}, "nothing half-written beside the runs that are done"
 
 
 @pytest.mark.parametrize("error", [OSError(28, "of the caller"), BrokenPipeError("of the caller"), Late("of the caller")])
@@ -192,7 +192,7 @@ print("alive")
 
 def test_want_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     from elephan import cli
-    from elephan.scenario import source
+    from elephan.cli.command import run as command
 
     for error in (
         MemoryError(),
@@ -203,6 +203,6 @@ def test_want_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capfd: pyte
         def fails(*_: Any, error: Exception = error) -> Any:
             raise error
 
-        monkeypatch.setattr(source, "open_source", fails)
+        monkeypatch.setattr(command, "open_source", fails)
         assert cli.status_of(["run", "sawtooth"]) == 1
         assert capfd.readouterr().err == "elephan: not enough memory\n"

@@ -1,4 +1,4 @@
-//! Writes the stack table into its model page: `cargo run -p elephan-tcp --example stack_table`.
+//! Writes the stack table into its model page: `cargo run -p elephan-tcp --example stack_table`; with `--check` it only compares.
 
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
 
@@ -8,8 +8,15 @@ use std::path::Path;
 fn main() -> std::io::Result<()> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/models/stacks.md");
     let text = std::fs::read_to_string(&page)?;
-    let text = replace(&text, "stacks", &table())?;
-    std::fs::write(page, replace(&text, "sources", &sources())?)
+    let new = replace(&replace(&text, "stacks", &table())?, "sources", &sources())?;
+    if std::env::args().any(|word| word == "--check") {
+        return if new == text {
+            Ok(())
+        } else {
+            Err(std::io::Error::other("docs/models/stacks.md has drifted: make generate"))
+        };
+    }
+    std::fs::write(page, new)
 }
 
 /// `text` with what stands between the two marks called `name` replaced.

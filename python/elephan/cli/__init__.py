@@ -70,7 +70,8 @@ def _status_of(words: list[str]) -> int:
     try:
         _check_text(words)
         memory.claim()
-        return run(words)
+        with _notes():
+            return run(words)
     except ElephanError as error:
         _say(str(error))
         if state.verbose and error.__cause__ is not None:

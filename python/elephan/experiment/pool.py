@@ -186,7 +186,10 @@ def _kept(store: Store, jobs: Sequence[Job], identities: Sequence[Identity | Non
         outcomes[number] = outcome = Outcome(job, row.measured, row.error or None, row.guests, row.flows, kept=True)
         if (row.experiment, row.variant.label) != (how.experiment(job), job.variant.label):
             _keep(store, how, None, row.identity, outcome)
-    lines = [*store.notes, *([f"{len(outcomes)} of {len(jobs)} trials are kept in {store.where}"] if outcomes else [])]
+    lines = [
+        *store.notes,
+        *([f"{len(outcomes)} of {len(jobs)} trials are kept in {store.where}"] if outcomes and how.partial else []),
+    ]
     if how.why:
         lines += _reasons(store, jobs, identities, outcomes, how)
     for text in lines:

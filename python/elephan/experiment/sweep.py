@@ -50,6 +50,8 @@ class Sweep(folder.Result):
     2
     >>> sweep.difference(high, low, "goodput_bps.sum").mean > 0, sweep.ratio(high, low, "goodput_bps.sum").mean > 1
     (True, True)
+    >>> sweep.run(low, 2).flows.num_rows
+    1
     >>> sweep.table.num_rows, sweep.means.num_rows
     (4, 2)
     >>> sorted(sweep.as_dict()), sweep.manifest()["runs"]
@@ -115,13 +117,7 @@ class Sweep(folder.Result):
         return stats.paired_ratio(*self._paired(a, b, statistic), method=method)
 
     def run(self, label: str, seed: int) -> Run:
-        """Returns the run of a variant with a seed, which is simulated again: trials keep statistics, not tables.
-
-        >>> short = {"duration": "3 s", "warmup": "1 s"}
-        >>> swept = el.sweep("sawtooth", set={**short, "template.delay": ["5 ms", "20 ms"]}, repetitions=2)
-        >>> swept.run(swept.labels[1], 2).flow_samples.num_rows > 0
-        True
-        """
+        """Returns the run of a variant with a seed, which is simulated again: trials keep statistics, not tables."""
         if seed not in (seeds := self.by_seed(known(label, self.labels, "variant"), self.statistics[0])):
             raise InputError(f"no run of {label} has the seed {seed}; there are {', '.join(map(str, seeds))}")
         if "source" not in self.facts:

@@ -387,13 +387,15 @@ class Result:
         raise NotImplementedError
 
     def fill(self, partial: Path) -> None:
-        """Writes everything of the result's folder but the report."""
+        """Writes everything of the result's folder but the report; a manifest only if `manifest_head` is not all that it says."""
         raise NotImplementedError
 
     def save(self, out: str | os.PathLike[str], progress: bool = False, report: bool = True) -> Path:
         """Writes a result folder: the files of this kind, the manifest, the report; returns its path."""
         with result_folder(out, self.kind) as partial:
             self.fill(partial)
+            if not (read_manifest(partial) or {}).get("complete"):
+                write_json(partial / "manifest.json", manifest_head(self.kind, Path(out).name))
         if report:
             self.add_report(Path(out), progress)
         return Path(out)
