@@ -155,7 +155,7 @@ class Study:
 
     @cached_property
     def planned(self) -> dict[tuple[str, str], int]:
-        """Repetitions of the experiments and variants that are run, of the quick cut those that it keeps."""
+        """Repetitions of the experiments and variants that are run, of the quick run those that it keeps."""
         return {(one.name, variant.label): one.repetitions for one in self.experiments for variant in one.variants}
 
     @cached_property

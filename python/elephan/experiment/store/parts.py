@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.base.errors import InputError, OutputError
+from elephan.result.folder import sync
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,15 +38,6 @@ def new_writer() -> str:
     """Returns a name that no other writer of a store has: host, process and a few random digits."""
     host = re.sub(r"[^\w.]", "_", socket.gethostname())[:40]
     return f"{host}-{os.getpid()}-{secrets.token_hex(4)}"
-
-
-def sync(path: Path) -> None:
-    """Asks the system to write a file, or the names in a folder, to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def create(where: Path) -> None:
