@@ -327,3 +327,33 @@ def test_a_run_of_a_sweep_is_simulated_again(tmp_path: Path) -> None:
         assert again.resolved == el.run("sawtooth", set={**SHORT, "template.delay": "20 ms"}, seed=2).resolved
         with pytest.raises(InputError, match="has the seed 9; there are 1, 2"):
             sweep.run(label, 9)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to mount a small disk")
+def test_a_disk_that_fills_up_loses_nothing(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", disk], capture_output=True).returncode:
+        pytest.skip("no small disk can be mounted here")
+    try:
+        named = {"set": {**DELAYS, "template.rate": [f"{rate} Mbps" for rate in range(2, 22)]}, "store": disk / "s"}
+        with pytest.raises(el.ElephanError, match=r"cannot write the store .*: No space left on device; what it has stays"):
+            el.sweep("sawtooth", repetitions=5, **named)
+        kept = len(Store.at(disk / "s").rows())
+        assert 0 < kept < 200
+        subprocess.run(["mount", "-o", "remount,size=20m", disk], check=True)
+        after = el.sweep("sawtooth", repetitions=5, **named)
+        assert after.table.equals(el.sweep("sawtooth", set=named["set"], repetitions=5).table)
+        assert Store.at(disk / "s").check() == []
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_two_drivers_on_one_store(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", KILLED]
+    both = [subprocess.Popen([*command, str(tmp_path / name), str(tmp_path / "s")]) for name in ("a", "b")]
+    assert [process.wait(120) for process in both] == [0, 0]
+    one, other = el.load(tmp_path / "a"), el.load(tmp_path / "b")
+    assert one.table.equals(other.table, check_metadata=True)
+    assert len(Store.at(tmp_path / "s").rows()) == 120
+    assert Store.at(tmp_path / "s").check() == []

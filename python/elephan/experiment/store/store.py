@@ -169,9 +169,13 @@ class Store:
 
     def close(self) -> None:
         """Writes the last part and puts small parts together."""
-        if self._writes:
-            self.flush()
-            self.compact()
+        try:
+            if self._writes:
+                self.flush()
+                self.compact()
+        finally:
+            if self._tail is not None:
+                self._tail.close()
 
     def summary(self) -> Summary:
         """What the store has, by experiment."""
