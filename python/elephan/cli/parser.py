@@ -1,17 +1,20 @@
 """Reads the words of a command line for a function: its parameters are annotated with `Option` and `Argument`.
 
+A parameter whose type is a dataclass stands for the options that its fields are, which several commands share.
+
 Plain Python, since a parser of the usual kind takes longer to import than `elephan run` takes.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import shutil
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from elephan.base.errors import InputError, nearest
 
@@ -38,6 +41,7 @@ class Parameter:
     type: Any
     many: bool
     default: Any
+    group: str = ""  # the parameter of the function that it is a field of
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,19 +69,25 @@ class Parameter:
         return ", ".join(self.names) + ("" if self.type is bool else f" {self.about.metavar}")
 
     def help(self) -> str:
-        shown = [] if self.required or self.default in (None, False) else [f"[default: {self.default}]"]
+        shown = [] if self.required or self.default in (None, False, "") else [f"[default: {self.default}]"]
         return " ".join([self.about.help, *shown])
 
 
-def parameters(function: Callable[..., Any]) -> list[Parameter]:
-    """Returns the parameters of a command's function."""
-    hints, found = get_type_hints(function, include_extras=True), []
-    for key, parameter in inspect.signature(function).parameters.items():
+def parameters(function: Callable[..., Any], group: str = "") -> list[Parameter]:
+    """Returns the parameters of a command's function, or of a class of options; a group of them is spread out."""
+    owner = function.__init__ if inspect.isclass(function) else function
+    hints, found = get_type_hints(function, include_extras=True), list[Parameter]()
+    for key, parameter in inspect.signature(owner).parameters.items():
+        if key == "self":
+            continue
+        if dataclasses.is_dataclass(hints[key]):
+            found += parameters(cast(type, hints[key]), key)
+            continue
         kind, about = get_args(hints[key])
         if isinstance(kind, UnionType):  # or None
             kind = get_args(kind)[0]
         many = get_origin(kind) is list
-        found.append(Parameter(key, about, get_args(kind)[0] if many else kind, many, parameter.default))
+        found.append(Parameter(key, about, get_args(kind)[0] if many else kind, many, parameter.default, group))
     return found
 
 
@@ -126,7 +136,17 @@ def parse(function: Callable[..., Any], words: Sequence[str]) -> dict[str, Any]:
     for one in expected:
         if one.required and one.key not in found:
             raise InputError(f"Missing {'argument' if isinstance(one.about, Argument) else 'option'} '{one.label}'.")
-    return found
+    return _grouped(function, expected, found)
+
+
+def _grouped(function: Callable[..., Any], expected: Sequence[Parameter], found: dict[str, Any]) -> dict[str, Any]:
+    """Returns the arguments with those of each group in an object of its class."""
+    hints = get_type_hints(function)
+    groups: dict[str, dict[str, Any]] = {one.group: {} for one in expected if one.group}
+    for one in expected:
+        if one.group and one.key in found:
+            groups[one.group][one.key] = found.pop(one.key)
+    return found | {name: hints[name](**given) for name, given in groups.items()}
 
 
 def _width() -> int:

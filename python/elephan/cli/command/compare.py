@@ -7,10 +7,8 @@ from elephan.base.errors import InputError
 from elephan.cli.options import Json, NoReport, PythonFrom, Seed, Set, Workers, out_option, whole
 from elephan.cli.parser import Argument, Option
 from elephan.cli.show import show
-from elephan.cli.where import Again, Elements, On, Shard, Slurm, Store, Wait, Why, place, submitted
+from elephan.cli.where import Shared
 from elephan.experiment.compare import panel
-from elephan.experiment.place.slurm import ELEMENTS
-from elephan.experiment.pool import store_beside
 from elephan.result.folder import command_line, default_folder
 from elephan.scenario.settings import settings
 from elephan.scenario.source import open_source
@@ -36,23 +34,17 @@ def command(
     workers: Workers = None,
     out: Annotated[Path | None, out_option("results/compare, with --scenario compare-NAME")] = None,
     python_from: PythonFrom = None,
-    store: Store = None,
-    again: Again = False,
-    why: Why = False,
-    on: On = "threads",
-    shard: Shard = "",
-    slurm: Slurm = None,
-    elements: Elements = ELEMENTS,
-    wait: Wait = False,
     no_report: NoReport = False,
     json: Json = False,
+    *,
+    where: Shared,
 ) -> int:
     if scenario is not None and (rate or rtt or buffer or quick):
         raise InputError("--rate, --rtt, --buffer and --quick belong to the standard panel; change a scenario with -s")
     source = open_source(scenario) if scenario is not None else None
     folder = out or default_folder(f"compare-{source.stem}" if source else "compare", {"command": command_line()})
-    kept = store or store_beside(out or Path("results") / (f"compare-{source.stem}" if source else "compare"))
-    if submitted(on, folder, kept, slurm, elements, wait):
+    result = out or Path("results") / (f"compare-{source.stem}" if source else "compare")
+    if where.submitted(folder, result):
         return 0
     done = panel.compare(
         controllers,
@@ -69,10 +61,7 @@ def command(
         progress=True,
         report=False,
         python_from=python_from,
-        store=kept,
-        again=again,
-        on=place(on, shard),
-        why=why,
+        **where.named(result),
     )
     show(done, folder, json, draw=not no_report)
     return 1 if done.failures else 0

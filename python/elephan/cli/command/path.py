@@ -6,11 +6,10 @@ from typing import Annotated
 from elephan.cli.options import Json, NoReport, PythonFrom, Seed, Set, Workers, out_option, whole
 from elephan.cli.parser import Option
 from elephan.cli.show import show
-from elephan.cli.where import Again, On, Store, Why
+from elephan.cli.where import Kept
 from elephan.experiment.path.path import path as ask
 from elephan.experiment.path.question import SIZE
 from elephan.experiment.path.settings import as_file, check_file, write_file
-from elephan.experiment.pool import store_beside
 from elephan.result.folder import check_target, command_line, default_folder
 from elephan.scenario.settings import settings
 
@@ -51,18 +50,16 @@ def command(
     ] = None,
     out: Annotated[Path | None, out_option("results/path")] = None,
     python_from: PythonFrom = None,
-    store: Store = None,
-    again: Again = False,
-    why: Why = False,
-    on: On = "threads",
     no_report: NoReport = False,
     json: Json = False,
+    *,
+    where: Kept,
 ) -> int:
     folder = out or default_folder("path", {"command": command_line()})
     check_target(folder, "path")
     if settings_file is not None:
         check_file(settings_file)
-    kept = store or store_beside(out or Path("results") / "path")
+    result = out or Path("results") / "path"
     done = ask(
         rate,
         rtt,
@@ -89,10 +86,7 @@ def command(
         progress=True,
         report=False,
         python_from=python_from,
-        store=kept,
-        again=again,
-        on=on,
-        why=why,
+        **where.named(result),
     )
     if settings_file is not None:
         write_file(settings_file, as_file(done.advice.words, done.settings))

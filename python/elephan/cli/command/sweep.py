@@ -7,10 +7,8 @@ from elephan.base.errors import InputError
 from elephan.cli.options import Json, NoReport, PythonFrom, Scenario, Seed, Workers, out_option, whole
 from elephan.cli.parser import Option
 from elephan.cli.show import show
-from elephan.cli.where import Again, Elements, On, Shard, Slurm, Store, Wait, Why, place, submitted
+from elephan.cli.where import Shared
 from elephan.experiment import sweep as sweeps
-from elephan.experiment.place.slurm import ELEMENTS
-from elephan.experiment.pool import store_beside
 from elephan.result.folder import check_target, command_line, default_folder
 from elephan.scenario.settings import axes
 from elephan.scenario.source import open_source
@@ -46,24 +44,18 @@ def command(
     workers: Workers = None,
     out: Annotated[Path | None, out_option("results/NAME-sweep")] = None,
     python_from: PythonFrom = None,
-    store: Store = None,
-    again: Again = False,
-    why: Why = False,
-    on: On = "threads",
-    shard: Shard = "",
-    slurm: Slurm = None,
-    elements: Elements = ELEMENTS,
-    wait: Wait = False,
     no_report: NoReport = False,
     json: Json = False,
+    *,
+    where: Shared,
 ) -> int:
     source = open_source(scenario)
     folder = out or default_folder(f"{source.stem}-sweep", {"command": command_line()})
     check_target(folder, "sweep")
-    kept = store or store_beside(out or Path("results") / f"{source.stem}-sweep")
-    if until is not None and on == "slurm":
+    result = out or Path("results") / f"{source.stem}-sweep"
+    if until is not None and where.on == "slurm":
         raise InputError("--until looks at all runs: run it without --on slurm, or give the array a number of repetitions, -n")
-    if submitted(on, folder, kept, slurm, elements, wait):
+    if where.submitted(folder, result):
         return 0
     done = sweeps.sweep(
         source,
@@ -78,10 +70,7 @@ def command(
         progress=True,
         report=False,
         python_from=python_from,
-        store=kept,
-        again=again,
-        on=place(on, shard),
-        why=why,
+        **where.named(result),
     )
     show(done, folder, json, draw=not no_report)
     return 1 if done.failures or done.missing else 0

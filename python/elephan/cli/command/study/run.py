@@ -6,10 +6,8 @@ from typing import Annotated
 from elephan.cli.options import Json, NoReport, Workers, out_option
 from elephan.cli.parser import Argument, Option
 from elephan.cli.show import show
-from elephan.cli.where import Again, Elements, On, Shard, Slurm, Store, Wait, Why, place, submitted
+from elephan.cli.where import Shared
 from elephan.experiment import study
-from elephan.experiment.place.slurm import ELEMENTS
-from elephan.experiment.pool import store_beside
 
 
 def command(
@@ -18,25 +16,15 @@ def command(
     out: Annotated[Path | None, out_option("results/NAME, with --quick NAME-quick")] = None,
     strict: Annotated[bool, Option("--strict", help="Exit with status 1 if a claim fails.")] = False,
     workers: Workers = None,
-    store: Store = None,
-    again: Again = False,
-    why: Why = False,
-    on: On = "threads",
-    shard: Shard = "",
-    slurm: Slurm = None,
-    elements: Elements = ELEMENTS,
-    wait: Wait = False,
     no_report: NoReport = False,
     json: Json = False,
+    *,
+    where: Shared,
 ) -> int:
     folder = out or Path("results") / (f"{name}-quick" if quick else name)
-    kept = store or store_beside(folder)
-    if submitted(on, folder, kept, slurm, elements, wait):
+    if where.submitted(folder, folder):
         return 0
-    where = place(on, shard)
-    results = study.run_study(
-        name, quick=quick, out=folder, workers=workers, progress=True, store=kept, again=again, on=where, why=why, report=False
-    )
+    results = study.run_study(name, quick=quick, out=folder, workers=workers, progress=True, report=False, **where.named(folder))
     show(results, folder, json, draw=not no_report)
     refuted = strict and any(verdict.verdict == "fails" for verdict in results.verdicts)
     return 1 if refuted or results.failures else 0
