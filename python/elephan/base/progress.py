@@ -51,6 +51,11 @@ class Bar:
         if self._progress is not None:
             self._progress.update(self._task, completed=done, description=errors.shown(label or self._label))
 
+    @property
+    def seen(self) -> bool:
+        """Whether there is a bar on a terminal."""
+        return self._progress is not None
+
     def close(self) -> None:
         if self._progress is not None:
             self._progress.stop()

@@ -27,6 +27,15 @@ class Kept:
     ] = None
     again: Annotated[bool, Option("--again", help="Run what is kept once more.")] = False
     why: Annotated[bool, Option("--why", help="Say why runs are not taken from the store.")] = False
+    keep: Annotated[
+        str | None,
+        Option(
+            "--keep",
+            metavar="WHAT",
+            help='Keep tables of single runs in the store: runs, or samples (thinned "within 2 %", or "whole"), of all or some: '
+            '"samples if seed == 1"; "seed == 1" keeps whole runs.',
+        ),
+    ] = None
     on: Annotated[
         str,
         Option(
@@ -44,7 +53,7 @@ class Kept:
     def named(self, result: Path) -> dict[str, Any]:
         """The arguments of a function that does many runs, whose result goes to a folder unless another one is taken."""
         store = self.store or store_beside(result)
-        return {"store": store, "again": self.again, "why": self.why, "on": self.place}
+        return {"store": store, "again": self.again, "why": self.why, "on": self.place, "keep": self.keep}
 
 
 @dataclass(frozen=True)

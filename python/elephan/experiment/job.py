@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from elephan.base.errors import ElephanError, InputError
+from elephan.experiment.keep import Keep
 from elephan.experiment.store.row import Measured
 from elephan.experiment.trials import Trial, Variant, as_text
+from elephan.result.folder import result_folder
 from elephan.result.run import Run, Tables, experiment, finish, guests
 from elephan.scenario import core
 from elephan.scenario.source import Source
@@ -28,7 +31,8 @@ class Job:
     overrides: Mapping[str, Any]
     seed: int
     variant: Variant
-    folder: Path | None = None  # keep the tables here
+    folder: Path | None = None  # what is kept of the run goes here
+    keep: Keep = field(default_factory=Keep)
 
     @property
     def label(self) -> str:
@@ -63,8 +67,8 @@ def _quoted(value: Any) -> str:
 class Measure(Protocol):
     """What is measured in each run. It is sent to workers, so it holds no more than it needs."""
 
-    def name(self, job: Job, /) -> str:
-        """Tells what is measured from anything else that is: a part of the key of a kept trial."""
+    def name(self, job: Job, /) -> str | None:
+        """Tells what is measured from anything else that is: a part of the key of a kept trial. None if nobody can tell."""
 
     def __call__(self, job: Job, run: Run, /) -> Measured: ...
 
@@ -100,6 +104,8 @@ class Outcome:
     flows: int = 0
     begun_s: float = 0.0
     wall_s: float = 0.0
+    simulated_s: float = 0.0
+    files: Mapping[str, bytes] | None = None  # of the folder that the run is kept in, on their way from another machine
     kept: bool = False  # done before, and taken from the store
 
     @property
@@ -128,16 +134,23 @@ def run_one(job: Job, measure: Measure, progress: core.Progress | None, stop: co
 
 
 def _measured(job: Job, measure: Measure, progress: core.Progress | None, stop: core.Stop) -> Outcome:
-    if job.folder is not None:
-        job.folder.mkdir(parents=True, exist_ok=True)
-    where = str(job.folder) if job.folder is not None else None
-    result = core.execute(job.source, job.overrides, job.seed, where, progress, stop)
-    tables = Tables(path=job.folder) if job.folder is not None else Tables(result.tables)
-    run = finish(job.source, job.overrides, result, tables)
-    if job.folder is not None:
-        run.fill(job.folder)
-    found = guests(job.source, run.resolved).get("guests", ()) if '"python"' in result.resolved else ()
-    return Outcome(job, measure(job, run), guests=found, flows=run.flows.num_rows)
+    if job.folder is None:
+        return _outcome(job, measure, _run(job, None, progress, stop))
+    with result_folder(job.folder, "run") as partial:
+        run = _run(job, partial if job.keep.within is None else None, progress, stop)
+        job.keep.fill(run, partial)
+        return _outcome(job, measure, run)
+
+
+def _run(job: Job, where: Path | None, progress: core.Progress | None, stop: core.Stop) -> Run:
+    """Simulates; the tables go to a folder, or stay in memory."""
+    result = core.execute(job.source, job.overrides, job.seed, str(where) if where else None, progress, stop)
+    return finish(job.source, job.overrides, result, Tables(path=where) if where else Tables(result.tables))
+
+
+def _outcome(job: Job, measure: Measure, run: Run) -> Outcome:
+    found = guests(job.source, run.resolved).get("guests", ())
+    return Outcome(job, measure(job, run), guests=found, flows=run.flows.num_rows, simulated_s=run.duration_ns / 1e9)
 
 
 class Outcomes(Sequence[Outcome]):
@@ -180,6 +193,15 @@ class Outcomes(Sequence[Outcome]):
     def flows(self) -> dict[str, int]:
         """The most flows of a run of each variant."""
         return dict(sorted((outcome.job.variant.label, outcome.flows) for outcome in self if outcome.done))
+
+    @property
+    def folders(self) -> dict[str, dict[str, dict[str, str]]]:
+        """For the facts of a result: where the tables of runs are kept, by variant and seed."""
+        kept: dict[str, dict[str, str]] = {}
+        for outcome in self:
+            if outcome.done and outcome.job.folder is not None:
+                kept.setdefault(outcome.job.variant.label, {})[str(outcome.job.seed)] = os.path.abspath(outcome.job.folder)
+        return {"kept": kept} if kept else {}
 
     @property
     def trials(self) -> list[Trial]:

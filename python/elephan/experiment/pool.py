@@ -7,17 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from elephan.base.errors import InputError, PartDone
-from elephan.base.progress import Bar, bar, note
+from elephan.base.progress import bar, note
 from elephan.experiment.job import Job, Measure, Outcome, Outcomes
+from elephan.experiment.keep import Keep
 from elephan.experiment.place.threads import Threads, check_workers
+from elephan.experiment.store import runs
 from elephan.experiment.store.identity import Identities, Identity
 from elephan.experiment.store.row import Kept
 from elephan.experiment.store.store import Store
+from elephan.experiment.watch import Watch
 from elephan.scenario import core
 
 PLACES = ("threads", "dask", "tcp://HOST:8786", "slurm")
@@ -27,6 +30,7 @@ class Place(Protocol):
     """Where runs run."""
 
     name: str
+    workers: int  # as many run at a time
 
     @property
     def under_way(self) -> float:
@@ -53,6 +57,7 @@ class How:
     progress: bool = False
     partial: bool = False  # what to do on Ctrl-C: give what is done, or raise it
     why: bool = False  # say why trials are not taken from the store
+    keep: str | None = None  # which tables of single runs the store keeps, as `Keep.read` reads it
 
     def experiment(self, job: Job) -> str:
         """What the store calls the experiment that a job is of."""
@@ -110,12 +115,17 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
     with ExitStack() as opened:
         identities = _identities(jobs, measure) if how.store is not None else [None] * len(jobs)
         store = opened.enter_context(Store.to(how.store)) if how.store is not None else None
+        if how.keep is not None:
+            jobs = _keeping(jobs, store, identities, how.keep, how.again)
         outcomes: dict[int, Outcome] = {} if store is None or how.again else _kept(store, jobs, identities, how)
         work = {number: job for number, job in enumerate(jobs) if number not in outcomes and _is_mine(identities[number], how)}
         interrupted = False
-        line = opened.enter_context(bar(how.label, len(outcomes) + len(work), how.progress))
+        count = len(outcomes) + len(work)
+        line = opened.enter_context(bar(how.label, count, how.progress))
+        watch = Watch(how.label, line, len(outcomes), count, how.progress)
         try:
-            _run(place, work, measure, how, store, identities, outcomes, line)
+            _run(place, work, measure, how, store, identities, outcomes, watch)
+            watch.end()
         except KeyboardInterrupt:
             if not how.partial or not any(outcome.done for outcome in outcomes.values()):
                 raise
@@ -127,6 +137,21 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
     return Outcomes([outcomes[i] for i in sorted(outcomes)], len(jobs), interrupted)
 
 
+def _keeping(jobs: Sequence[Job], store: Store | None, identities: Sequence[Identity | None], text: str, again: bool) -> list[Job]:
+    """The jobs, with the folder in the store that the tables of each chosen one go to, or are in."""
+    keep = Keep.read(text)
+    if store is None:
+        raise InputError(f"keep {text}: tables of runs are kept in a store; give out or store")
+    chosen, there = keep.chosen(jobs), {} if again else runs.of(store.where)
+    found = []
+    for job, identity in zip(jobs, identities, strict=True):
+        if identity is not None and job.folder is None and chosen(job):
+            had = next((path for path in there.get(identity.key, ()) if keep.is_in(path)), None)
+            job = replace(job, folder=had or store.new_run(identity.key), keep=keep)
+        found.append(job)
+    return found
+
+
 def _is_mine(identity: Identity | None, how: How) -> bool:
     """Whether a trial that is not kept is to be run here."""
     if how.on == "kept":
@@ -135,7 +160,7 @@ def _is_mine(identity: Identity | None, how: How) -> bool:
         return True
     if identity is None:
         raise InputError(
-            "a congestion control without a source cannot be kept, so its runs cannot be shared out; write it to a file"
+            "a congestion control, or each, without a source cannot be kept, so its runs cannot be shared out; write it to a file"
         )
     number, count = how.shard
     return int(identity.key, 16) % count == number
@@ -149,28 +174,25 @@ def _run(
     store: Store | None,
     identities: Sequence[Identity | None],
     outcomes: dict[int, Outcome],
-    line: Bar,
+    watch: Watch,
 ) -> None:
     """Runs what has no outcome yet, and keeps it."""
-    kept, failed, count = len(outcomes), 0, len(outcomes) + len(work)
     for found in place.submit(work, measure):
         if found is not None:
             number, outcome = found
             outcomes[number] = outcome
-            failed += not outcome.done
+            watch.add(outcome)
             identity = identities[number]
             if store is not None and identity is not None:
                 _keep(store, how, place, identity, outcome)
-        words = [f"{how.label} {len(outcomes)}/{count}"]
-        words += [f"{count} {what}" for count, what in ((kept, "kept"), (failed, "failed")) if count]
-        line.set(len(outcomes) + place.under_way, ", ".join(words))
+        watch.tick(place.under_way, place.workers)
 
 
 def _identities(jobs: Sequence[Job], measure: Measure) -> list[Identity | None]:
     found: dict[str, Identities] = {}
     names = [measure.name(job) for job in jobs]
     return [
-        found.setdefault(name, Identities(name)).of(job.source, job.overrides, job.seed)
+        found.setdefault(name, Identities(name)).of(job.source, job.overrides, job.seed) if name is not None else None
         for name, job in zip(names, jobs, strict=True)
     ]
 
@@ -181,7 +203,7 @@ def _kept(store: Store, jobs: Sequence[Job], identities: Sequence[Identity | Non
     outcomes = {}
     for number, (job, identity) in enumerate(zip(jobs, identities, strict=True)):
         row = found.get(identity.key) if identity is not None else None
-        if row is None or (job.folder is not None and row.error == ""):  # the tables of a run are not in the store
+        if row is None or (job.folder is not None and row.error == "" and not job.folder.exists()):  # its tables are wanted too
             continue
         outcomes[number] = outcome = Outcome(job, row.measured, row.error or None, row.guests, row.flows, kept=True)
         if (row.experiment, row.variant.label) != (how.experiment(job), job.variant.label):
@@ -209,13 +231,13 @@ def _reasons(
             continue
         other = alike.get((how.experiment(job), job.variant.label, job.seed))
         if identity is None:
-            counts["a congestion control has no source"] += 1
+            counts["a congestion control or each has no source"] += 1
         elif other is None:
             counts["not in the store"] += 1
         elif what := identity.differs_from(other):
             counts[" and ".join(what) + " changed"] += 1
         else:
-            counts["its tables are wanted, which the store does not keep"] += 1
+            counts["their tables are wanted, which the store does not have"] += 1
     return [f"{count} of {len(jobs)} trials run: {why}" for why, count in counts.most_common()]
 
 

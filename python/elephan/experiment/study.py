@@ -307,12 +307,13 @@ def run_study(
     again: bool = False,
     on: str = "threads",
     why: bool = False,
+    keep: str | None = None,
 ) -> Results:
     """Runs a study, judges its claims, and writes `claims.json`, `runs.parquet`, kept runs and, with `report`, `report.html`."""
     study, begin = open_study(name, quick), time.monotonic()
     check_workers(workers)
     folder.check_target(out, "study")
-    how = How(workers, on, store_of(store, out), again, study.name, study.name, progress, partial=True, why=why)
+    how = How(workers, on, store_of(store, out), again, study.name, study.name, progress, partial=True, why=why, keep=keep)
     with folder.result_folder(out, "study") as partial:
         jobs = _jobs(study, partial)
         outcomes = run_jobs(jobs, Statistics(study.statistics, strict=False), how).checked()

@@ -12,7 +12,9 @@ from elephan.base.errors import InputError, nearest, shown
 from elephan.base.quantity import in_files
 from elephan.base.seed import seed_or_none
 from elephan.experiment import design as designs
-from elephan.experiment.job import Job, Outcomes, Statistics
+from elephan.experiment.each import Each, Function
+from elephan.experiment.job import Job, Measure, Outcomes, Statistics
+from elephan.experiment.keep import SAMPLES, Keep
 from elephan.experiment.place.threads import check_workers
 from elephan.experiment.pool import How, run_jobs, store_of
 from elephan.experiment.trials import (
@@ -28,7 +30,7 @@ from elephan.experiment.trials import (
 )
 from elephan.experiment.until import Goal, run_until
 from elephan.result import folder
-from elephan.result.run import Run, check_answer, run
+from elephan.result.run import Run, check_answer, load_run, read_table, run
 from elephan.scenario import core
 from elephan.scenario.source import Source, open_source
 from elephan.statistic import bounds, measures
@@ -52,6 +54,9 @@ class Sweep(folder.Result):
     (True, True)
     >>> sweep.run(low, 2).flows.num_rows
     1
+    >>> kept = el.sweep("sawtooth", set={"duration": "3 s", "warmup": "1 s"}, repetitions=2, keep="samples", store="trials")
+    >>> sorted(set(kept.samples("port_samples")["seed"].to_pylist()))
+    [1, 2]
     >>> sweep.table.num_rows, sweep.means.num_rows
     (4, 2)
     >>> sorted(sweep.as_dict()), sweep.manifest()["runs"]
@@ -117,12 +122,38 @@ class Sweep(folder.Result):
         return stats.paired_ratio(*self._paired(a, b, statistic), method=method)
 
     def run(self, label: str, seed: int) -> Run:
-        """Returns the run of a variant with a seed, which is simulated again: trials keep statistics, not tables."""
+        """Returns the run of a variant with a seed: the one that the store keeps, or it is simulated again."""
         if seed not in (seeds := self.by_seed(known(label, self.labels, "variant"), self.statistics[0])):
             raise InputError(f"no run of {label} has the seed {seed}; there are {', '.join(map(str, seeds))}")
+        where = self._kept(label, seed)
+        if where is not None and Keep().is_in(where):
+            return load_run(where)
         if "source" not in self.facts:
             raise InputError("this sweep was written before sweeps kept their scenario; run it again")
         return run(Source(**self.facts["source"]), set=self.facts["set"][label], seed=seed)
+
+    def _kept(self, label: str, seed: int) -> Path | None:
+        """The folder of a run of which tables are kept."""
+        where = Path(self.facts.get("kept", {}).get(label, {}).get(str(seed), "/"))
+        return where if (where / "manifest.json").is_file() else None
+
+    def samples(self, table: str = "flow_samples") -> pa.Table:
+        """Returns `flow_samples` or `port_samples` of all runs whose samples are kept, with columns `variant` and `seed` in front.
+
+        Raises InputError where no samples are kept (`keep="samples"`).
+        """
+        import pyarrow as pa
+
+        known(table, SAMPLES, "table of samples")
+        found = []
+        for row in self.trials:
+            if (where := self._kept(row.variant, row.seed)) is not None:
+                rows = read_table(where / f"{table}.parquet")
+                rows = rows.add_column(0, "seed", pa.array([row.seed] * len(rows), pa.int64()))
+                found.append(rows.add_column(0, "variant", pa.array([row.variant] * len(rows), pa.string())))
+        if not found:
+            raise InputError('no samples of this sweep are kept; run it with keep="samples"')
+        return pa.concat_tables(found)
 
     @property
     def parameters(self) -> list[str]:
@@ -253,6 +284,8 @@ def sweep(
     again: bool = False,
     on: str = "threads",
     why: bool = False,
+    keep: str | None = None,
+    each: Function | None = None,
 ) -> Sweep:
     """Runs every variant of a scenario's `[sweep]`, with `set` over it, each with the same seeds.
 
@@ -267,24 +300,26 @@ def sweep(
     failures are in `.failures`, statistics that no run has in `.missing`. `python_from`: as of `el.run`.
 
     Each run is kept in `store` as soon as it is done (`out` with `.trials` behind it unless given; none with False), and what is
-    there is not run again, unless `again`. Ctrl-C writes the result of what is there before it is raised.
+    there is not run again, unless `again`. Ctrl-C writes the result of what is there before it is raised. `keep`: tables of single
+    runs that stay in the store: `"runs"`, `"samples"` (thinned: a line between rows misses no number by more than 2 % of its
+    column's range), `"samples within 0.5 % if seed == 1"`, `"seed == 1"` (whole runs). `each`: a function of a `Run` that returns
+    numbers by name, called where the run runs; they stand beside the statistics as `each.NAME`.
 
     >>> sweep = el.sweep("sawtooth", set={"duration": "12 s", "template.rate": ["10 Mbps", "20 Mbps"]}, repetitions=2)
     >>> sweep.size
     '2 variants, 4 runs'
+    >>> def largest(run):
+    ...     return {"window": max(run.flow_samples["cwnd_bytes"].to_pylist())}
+    ...
+    >>> sweep = el.sweep("sawtooth", set={"duration": "12 s"}, repetitions=2, each=largest)
+    >>> sweep.interval(sweep.labels[0], "each.window").mean > 14480
+    True
     """
     overrides = core.as_overrides(set)
     source = open_source(scenario).with_trust(python_from, overrides)
-    if isinstance(statistics, str) or not isinstance(statistics, Sequence):
-        raise InputError(f"statistics are a list of names, not {statistics!r}")
     check_workers(workers)
     check_answer(source, {})
-    asked = list(statistics)
-    answering = list(asked or source.notes.statistics)
-    if not statistics:
-        statistics = tuple(dict.fromkeys((*source.notes.statistics, *measures.DEFAULT)))
-    for name in statistics:
-        measures.parse(name)
+    asked, statistics = _requested(statistics, source)
     if out is not None:
         folder.check_target(out, "sweep")
     goal = Goal.read(until) if until is not None else None
@@ -299,21 +334,20 @@ def sweep(
     _check_possible([*asked, *wanted], jobs)
 
     asked = list(dict.fromkeys((*asked, *wanted))) if asked else []
-    measure = Statistics(tuple(asked), tuple(dict.fromkeys((*source.notes.statistics, *wanted))))
-    how = How(workers, on, store_of(store, out), again, source.stem, source.stem, progress, partial=True, why=why)
-    facts: dict[str, Any] = {"answering": answering, "asked": asked}
+    usual = Statistics(tuple(asked), tuple(dict.fromkeys((*source.notes.statistics, *wanted))))
+    measure: Measure = usual if each is None else Each(each, usual)
+    how = How(workers, on, store_of(store, out), again, source.stem, source.stem, progress, partial=True, why=why, keep=keep)
+    facts: dict[str, Any] = {"answering": asked or list(source.notes.statistics), "asked": asked}
     if goal is None:
         outcomes = run_jobs(jobs, measure, how).checked()
     else:
         begin = repetitions or len(jobs) // len(variants)
         labels = [variant.label for variant in variants]
-        outcomes, look = run_until(
-            goal,
-            labels,
-            lambda n: plan(source, overrides, n, seed, design)[1],
-            begin,
-            lambda some: run_jobs(some, measure, how),
-        )
+
+        def more(repetitions: int) -> list[Job]:
+            return plan(source, overrides, repetitions, seed, design)[1]
+
+        outcomes, look = run_until(goal, labels, more, begin, lambda some: run_jobs(some, measure, how))
         outcomes.checked()
         facts["until"] = look.as_dict()
     result = Sweep(source.stem, variants, outcomes.trials, facts_of(source, outcomes) | facts)
@@ -324,6 +358,17 @@ def sweep(
     if outcomes.interrupted:
         raise KeyboardInterrupt
     return result
+
+
+def _requested(statistics: Any, source: Source) -> tuple[list[str], Sequence[str]]:
+    """The statistics that are asked for by name, and those that are looked for: the same, or the scenario's and the usual ones."""
+    if isinstance(statistics, str) or not isinstance(statistics, Sequence):
+        raise InputError(f"statistics are a list of names, not {statistics!r}")
+    asked = list(statistics)
+    wanted = asked or list(dict.fromkeys((*source.notes.statistics, *measures.DEFAULT)))
+    for name in wanted:
+        measures.parse(name)
+    return asked, wanted
 
 
 def _check_possible(statistics: Sequence[str], jobs: Sequence[Job]) -> None:
@@ -365,5 +410,6 @@ def facts_of(source: Source, outcomes: Outcomes) -> dict[str, Any]:
         "failures": outcomes.failures,
         **outcomes.incomplete,
         "flows": outcomes.flows,
+        **outcomes.folders,
         **({"guests": guests} if guests else {}),
     }

@@ -7,6 +7,9 @@ from typing import Any
 
 from elephan.base import kinds
 from elephan.base.errors import InputError
+from elephan.base.paths import as_path
+from elephan.experiment.store.query import Questions
+from elephan.experiment.store.store import stores
 from elephan.result import folder
 
 _DIFFERENCE = ("Difference", "compare", "scenario_changes")
@@ -22,10 +25,15 @@ def __getattr__(name: str) -> Any:
 def load(path: str | os.PathLike[str]) -> Any:
     """Returns a finished result of any kind from its folder; the tables of a run or trace are read when asked for.
 
+    Of a store of trials, or a folder below which there are stores, it returns what answers questions in SQL (`Questions.sql`).
+
     >>> saved = el.run("sawtooth", set={"duration": "12 s"}, out="saved")
     >>> el.load("saved").flows.num_rows
     1
     """
+    place = as_path(path, "result folder")
+    if place.is_dir() and not (place / "manifest.json").exists() and stores(place):
+        return Questions(place)
     where, manifest = folder.open_result(path)
     found = kinds.find(manifest.get("kind"))
     if found is None:

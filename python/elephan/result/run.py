@@ -40,7 +40,9 @@ def read_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
     from pyarrow import parquet
 
     if not file.is_file():
-        raise InputError(f"{file}: the table {file.stem} is missing")
+        kept = (folder.read_manifest(file.parent) or {}).get("kept")
+        why = f"is left out: of this run {kept['what']} are kept" if kept else "is missing"
+        raise InputError(f"{file}: the table {file.stem} {why}")
     try:
         # Without threads of its own: if memory is short, pyarrow waits for ever for those that it could not start.
         with parquet.ParquetFile(file, pre_buffer=False, read_dictionary=columns) as opened:
@@ -234,14 +236,19 @@ class Run(folder.Result, RunTables):
 
         for name in self.tables if self.tables.path != partial else ():
             parquet.write_table(self.tables[name], partial / f"{name}.parquet")
-        (partial / "scenario.toml").write_text(self.scenario, encoding="utf-8")
-        folder.write_json(partial / "summary.json", self.summary)
-        folder.write_json(partial / "provenance.json", self.provenance)
-        folder.write_json(partial / "manifest.json", self.manifest)
+        fill_words(self, partial)
 
     def __repr__(self) -> str:
         flows = f"{self.flows.num_rows} flow{'' if self.flows.num_rows == 1 else 's'}"
         return shown(f"<elephan.Run {self.name} seed {self.seed}: {flows}>")
+
+
+def fill_words(run: Run, partial: Path, about: Mapping[str, Any] | None = None) -> None:
+    """Writes all of a run's folder but its tables; `about` is added to the manifest."""
+    (partial / "scenario.toml").write_text(run.scenario, encoding="utf-8")
+    folder.write_json(partial / "summary.json", run.summary)
+    folder.write_json(partial / "provenance.json", run.provenance)
+    folder.write_json(partial / "manifest.json", {**run.manifest, **(about or {})})
 
 
 def guests(source: Source, resolved: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from elephan.base import stats
-from elephan.statistic.measures import parse
+from elephan.statistic.measures import EACH, parse
 
 _OF_SHARES = {"jain", "min/max"}  # takes that are between 0 and 1 whatever they are of
 _BEYOND = {"sum", "count", "positive", "cov", "p99/p50"}  # takes of shares that may be above 1
@@ -14,14 +14,20 @@ _SPREADS = {"sd", "range", "p99-p50", "cov", "jain", "min/max"}  # takes that ar
 
 
 def top_of(name: str) -> float:
-    """The largest value that a statistic can have: 1 of shares, else infinite. None can be negative."""
+    """The largest value that a statistic can have: 1 of shares, else infinite."""
     measure, take = parse(name)
+    if measure.name == EACH:
+        return math.inf
     return 1.0 if take in _OF_SHARES or (measure.is_share and take not in _BEYOND) else math.inf
 
 
 def low_of(name: str, flows: int) -> float:
-    """The smallest value of a statistic of at most so many flows (0: nobody knows): 1/n of Jain's index, else 0."""
+    """The smallest value of a statistic of at most so many flows (0: nobody knows): 1/n of Jain's index, else 0.
+    What a caller's function gives is without bounds.
+    """
     measure, take = parse(name)
+    if measure.name == EACH:
+        return -math.inf
     index = take not in _BEYOND | _SPREADS if measure.index else take == "jain" and measure.base in ("goodput_bps", "delivered_bps")
     return 1 / flows if index and flows else 0.0
 

@@ -62,6 +62,8 @@ _TAKEN = {
 }
 
 
+EACH = "each"  # what a caller's function gives for a run: `each.NAME`
+_EACH = Measure(EACH, "1", "number that the caller's function gives for each run", lambda run: EMPTY)
 _NAME = re.compile(r"([^.\[]*)(?:\[(.+)\])?\.?(.*)", re.DOTALL)
 
 
@@ -76,6 +78,8 @@ def parse(name: str) -> tuple[Measure, str]:
     """
     if not isinstance(name, str):
         raise InputError(f"a statistic is named by a text such as goodput_bps.sum, not {name!r}")
+    if name.startswith(f"{EACH}."):
+        return _EACH, name[len(EACH) + 1 :]
     match = _NAME.fullmatch(name)
     measure, traffic, take = match.groups() if match else (name, None, "")
     if measure not in MEASURES:

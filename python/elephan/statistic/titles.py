@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from elephan.statistic.measure import MEASURES, Scope
-from elephan.statistic.measures import parse
+from elephan.statistic.measures import EACH, parse
 
 _TAKEN = {
     "sum": "total {}",
@@ -54,5 +54,7 @@ def _composed(name: str) -> str:
 def title(name: str) -> str:
     """What a figure of a statistic is called."""
     measure, take = parse(name)
+    if measure.name == EACH:
+        return take
     own = "" if "[" in measure.name else measure.titles.get(take, "")
     return own or _composed(name)

@@ -334,6 +334,7 @@ def compare(
     again: bool = False,
     on: str = "threads",
     why: bool = False,
+    keep: str | None = None,
 ) -> Any:
     """Compares congestion controls: each alone, with each other, with another round trip, joining, after a change.
 
@@ -357,7 +358,7 @@ def compare(
     agreed = trust(python_from, changes, [controller.value for controller in read])
     if out is not None:
         folder.check_target(out, "compare" if scenario is None else "sweep")
-    how = How(workers, on, store_of(store, out), again, "compare", "compare", progress, partial=True, why=why)
+    how = How(workers, on, store_of(store, out), again, "compare", "compare", progress, partial=True, why=why, keep=keep)
     if scenario is not None:
         from elephan.experiment.compare.on_scenario import compare_on
 

@@ -59,6 +59,7 @@ def path(
     again: bool = False,
     on: str = "threads",
     why: bool = False,
+    keep: str | None = None,
 ) -> Answer:
     """How long `size` takes over a path, for each congestion control and number of streams.
 
@@ -97,7 +98,7 @@ def path(
     )
     check_repetitions(repetitions, REPETITIONS_MAX)
     check_workers(workers)
-    how = How(workers, on, store_of(store, out), again, "path", "path", progress, why=why)
+    how = How(workers, on, store_of(store, out), again, "path", "path", progress, why=why, keep=keep)
     seed = read_seed(seed)
     if out is not None:
         folder.check_target(out, "path")

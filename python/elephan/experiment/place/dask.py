@@ -7,15 +7,19 @@ another. Workers must have the same elephan, to the byte of its core; what measu
 from __future__ import annotations
 
 import contextlib
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from elephan.base.errors import ElephanError, InputError
 from elephan.experiment.job import Job, Measure, Outcome, run_one
 from elephan.experiment.place.threads import default_workers
-from elephan.experiment.place.travel import Luggage, arrived, pack
+from elephan.experiment.place.travel import Luggage, arrived, by_value, pack
 from elephan.experiment.store import identity
+from elephan.result import folder
 from elephan.scenario import core
 
 CHUNK_S = 1.0
@@ -32,10 +36,33 @@ def run_chunk(chunk: Chunk, measure: Measure, engine: str) -> list[tuple[int, Ou
         raise InputError(_other_version(core.call("version"), identity.engine(), engine))
     stop, found = core.Stop(), []
     for number, job, luggage in chunk:
-        outcome = run_one(arrived(job, luggage), measure, None, stop)
+        outcome = _carried(arrived(job, luggage), measure, stop)
         outcome.job = job
         found.append((number, outcome))
     return found
+
+
+def _carried(job: Job, measure: Measure, stop: core.Stop) -> Outcome:
+    """Does a job; the folder that it keeps comes back as files, as the driver's disk may be another one."""
+    if job.folder is None:
+        return run_one(job, measure, None, stop)
+    with tempfile.TemporaryDirectory() as place:
+        there = Path(place) / "run"
+        outcome = run_one(replace(job, folder=there), measure, None, stop)
+        if outcome.done:
+            outcome.files = {name: (there / name).read_bytes() for name in folder.files(there)}
+    return outcome
+
+
+def _delivered(outcome: Outcome) -> Outcome:
+    """Writes the folder that came back as files."""
+    if outcome.job.folder is not None and outcome.files is not None:
+        with folder.result_folder(outcome.job.folder, "run") as partial:
+            for name, data in outcome.files.items():
+                (partial / name).parent.mkdir(parents=True, exist_ok=True)
+                (partial / name).write_bytes(data)
+        outcome.files = None
+    return outcome
 
 
 def _other_version(version: str, theirs: str, ours: str) -> str:
@@ -51,14 +78,14 @@ class Dask:
     under_way = 0.0
 
     def __init__(self, address: str = "", workers: int | None = None) -> None:
-        self._address, self._workers = address, workers or default_workers()
+        self._address, self.workers = address, workers or default_workers()
 
     def submit(self, work: Mapping[int, Job], measure: Measure) -> Iterator[tuple[int, Outcome] | None]:
         """Gives the outcomes as they come, each with its number, and None from time to time while none comes."""
         if not work:
             return
         packed = [(number, job, pack(job)) for number, job in work.items()]
-        with self._client() as client:
+        with self._client() as client, by_value(measure):
             self._check(client)
             yield from self._collected(client, packed, measure)
 
@@ -77,7 +104,7 @@ class Dask:
             if not where:
                 where = opened.enter_context(
                     LocalCluster(
-                        n_workers=self._workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                        n_workers=self.workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
                     )
                 )
             try:
@@ -94,6 +121,7 @@ class Dask:
             if time.monotonic() > deadline:
                 raise ElephanError(f"the Dask cluster {self._address} has no workers")
             time.sleep(0.1)
+        self.workers = len(client.scheduler_info(n_workers=-1)["workers"])
         ours = identity.engine()
         for worker, theirs in client.run(_build, on_error="return").items():
             if isinstance(theirs, BaseException):
@@ -119,7 +147,7 @@ class Dask:
                     chunk = running.pop(future)
                     for number, outcome in _result(future, chunk):
                         each_s = 0.9 * each_s + 0.1 * outcome.wall_s
-                        yield number, outcome
+                        yield number, _delivered(outcome)
                     future.release()
                 yield None
                 time.sleep(0.02)

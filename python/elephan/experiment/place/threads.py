@@ -29,7 +29,7 @@ class Threads:
     name = "threads"
 
     def __init__(self, workers: int | None = None) -> None:
-        self._workers = workers or default_workers()
+        self.workers = workers or default_workers()
         self._shares: dict[int, float] = {}
 
     @property
@@ -40,7 +40,7 @@ class Threads:
     def submit(self, work: Mapping[int, Job], measure: Measure) -> Iterator[tuple[int, Outcome] | None]:
         """Gives the outcomes as they come, each with its number, and None from time to time while none comes."""
         stop = core.Stop()
-        with ThreadPoolExecutor(self._workers) as threads:
+        with ThreadPoolExecutor(self.workers) as threads:
             waiting: dict[Future[Outcome], int] = {
                 threads.submit(run_one, job, measure, self._watch(number), stop): number for number, job in work.items()
             }

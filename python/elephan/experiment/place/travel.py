@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from elephan.base.errors import InputError
+from elephan.experiment.each import Each, beside
 from elephan.experiment.job import Job
 from elephan.experiment.store.identity import digest
 from elephan.scenario import core, guest
@@ -64,6 +66,21 @@ def pack(job: Job) -> Luggage | None:
     root = Path(os.path.commonpath([path.parent for path in every]))
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(every)}
     return Luggage(files, {place: own.relative_to(root).as_posix() for place, (own, *_) in found.items()})
+
+
+@contextlib.contextmanager
+def by_value(measure: Any) -> Iterator[None]:
+    """While it lasts the caller's function, and what stands in files beside it, travel as they are, not as names to import."""
+    import cloudpickle
+
+    modules = [module for module in beside(measure.function) if module.__name__ != "__main__"] if isinstance(measure, Each) else []
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        yield
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)
 
 
 def _of_session(place: str, reference: str) -> Path:

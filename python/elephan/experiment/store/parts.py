@@ -40,6 +40,20 @@ def new_writer() -> str:
     return f"{host}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
+def is_of_dead(name: str) -> bool:
+    """Whether what is named by its writer is of a process of this machine that is no more."""
+    host, _, process = new_writer().rpartition("-")[0].rpartition("-")
+    if not (of_here := re.match(rf"{re.escape(host)}-(\d+)-", name)) or of_here[1] == process:
+        return False
+    try:
+        os.kill(int(of_here[1]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
 def create(where: Path) -> None:
     """Makes the folders of a store, or checks that they are of one that this version reads."""
     mark = where / "store.json"
@@ -172,6 +186,6 @@ def tails(folder: Path) -> list[Path]:
 
 def strangers(where: Path) -> Iterable[Path]:
     """Files in a store that are none of its own."""
-    known = {"store.json", "aside", "slurm", *FOLDERS}
+    known = {"store.json", "aside", "slurm", "runs", *FOLDERS}
     found = [path for path in where.iterdir() if path.name not in known and not path.name.startswith(".")]
     return [*found, *(path for path in (where / "tails").iterdir() if not _TAIL.fullmatch(path.name))]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.base.errors import OutputError
 from elephan.base.paths import as_path
 from elephan.base.quantity import show
-from elephan.experiment.store import parts
+from elephan.experiment.store import parts, runs
 from elephan.experiment.store.identity import Identity, engine
 from elephan.experiment.store.row import Kept, from_record, schema, table
 
@@ -134,6 +134,10 @@ class Store:
             note = f"{path}: {why}; moved to {self.where / 'aside'}"
         self.notes.append(note)
 
+    def new_run(self, key: str) -> Path:
+        """The folder for the tables of a trial's run."""
+        return runs.new(self.where, key, self._writer)
+
     def put(self, row: Kept, attempt: Mapping[str, Any] | None) -> None:
         """Keeps a trial. `attempt`: when and how long it ran, and where; None of one that did not run for it."""
         with _as_output(self.where):
@@ -209,7 +213,7 @@ class Store:
             lines = path.read_bytes().count(b"\n")
             if torn := lines - sum(1 for _ in parts.read_tail(path)):
                 found.append(f"{path}: {torn} of {lines} lines are damaged")
-        return found
+        return found + runs.check(self.where)
 
     def collect(self, other_builds: bool) -> str:
         """Puts all parts together, removes what was set aside and, if asked, trials of other builds; says what it did."""
@@ -223,6 +227,7 @@ class Store:
                 self._write("parts", table([row for row in kept if row.identity.engine == own]))
                 for path in old:
                     path.unlink(missing_ok=True)
+            runs.collect(self.where, {row.identity.key for row in kept} - {row.identity.key for row in gone})
         return f"{len(kept) - len(gone)} trials stay, {len(gone)} of other builds are removed"
 
     def compact(self, own: bool = False) -> None:
@@ -254,8 +259,7 @@ class Store:
 
     def _recover(self) -> None:
         """Makes a part of tails whose writers are dead processes of this machine."""
-        host = parts.new_writer().rpartition("-")[0].rpartition("-")[0]
-        dead = [path for path in parts.tails(self.where / "tails") if _is_dead(path.name, host)]
+        dead = [path for path in parts.tails(self.where / "tails") if parts.is_of_dead(path.name)]
         records = [record for path in dead for record in parts.read_tail(path)]
         self._rows = [from_record(record["row"]) for record in records]
         self._attempts = [one for record in records for one in record["attempts"]]
@@ -264,7 +268,7 @@ class Store:
             path.unlink(missing_ok=True)
         for folder in ("parts", "attempts"):
             for path in (self.where / folder).glob(".*.parquet"):
-                if _is_dead(path.name[1:], host):
+                if parts.is_of_dead(path.name[1:]):
                     path.unlink(missing_ok=True)
 
 
@@ -305,20 +309,6 @@ def _merged(tables: list[pa.Table]) -> pa.Table:
     places = ["key", "experiment", "variant"]
     first = found.append_column("row", indices).group_by(places).aggregate([("row", "min")]).column("row_min")
     return found.take(first).sort_by([(name, "ascending") for name in ("experiment", "variant", "seed", "key")])
-
-
-def _is_dead(name: str, host: str) -> bool:
-    """Whether a file's writer is a process of this machine that is no more."""
-    writer = name[: len(host)], name[len(host) + 1 :].partition("-")[0]
-    if writer[0] != host or not writer[1].isdigit():
-        return False
-    try:
-        os.kill(int(writer[1]), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
 
 
 def _attempt_table(rows: list[dict[str, Any]]) -> pa.Table:

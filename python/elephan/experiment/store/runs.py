@@ -1,0 +1,61 @@
+"""The tables of single runs in a store: `runs/KEY-WRITER`, a result folder of its own for each, which `el.load` reads.
+
+Each writer has folders of its own, so that two that run the same trial do not meet; what is there twice is alike.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+
+from elephan.base.errors import InputError
+from elephan.experiment.store import parts
+from elephan.result import folder
+
+FOLDER = "runs"
+
+
+def new(store: Path, key: str, writer: str) -> Path:
+    """The folder for the run of a trial."""
+    return store / FOLDER / f"{key}-{writer}"
+
+
+def of(store: Path) -> dict[str, list[Path]]:
+    """The folders that are whole, by the key of their trial."""
+    found: dict[str, list[Path]] = {}
+    for path in _all(store):
+        if not path.name.endswith(".partial"):
+            found.setdefault(path.name.partition("-")[0], []).append(path)
+    return found
+
+
+def _all(store: Path) -> list[Path]:
+    with contextlib.suppress(FileNotFoundError):
+        return sorted((store / FOLDER).iterdir())
+    return []
+
+
+def check(store: Path) -> list[str]:
+    """A line for each run whose files are not what was written."""
+    lines = []
+    for path in (path for paths in of(store).values() for path in paths):
+        try:
+            where, manifest = folder.open_result(path)
+            for name in manifest.get("digests", {}):
+                folder.verify(where / name)
+        except (InputError, OSError) as error:
+            lines.append(str(error))
+    return lines
+
+
+def collect(store: Path, keys: Collection[str]) -> int:
+    """Removes runs of trials that are not in the store, what is there twice, and what dead writers left; returns how many."""
+    there = of(store)
+    gone = [path for key, paths in there.items() for path in paths if key not in keys]
+    gone += [path for key, paths in there.items() if key in keys for path in paths[:-1]]
+    gone += [path for path in _all(store) if path.name.endswith(".partial") and parts.is_of_dead(path.name.partition("-")[2])]
+    for path in gone:
+        shutil.rmtree(path, ignore_errors=True)
+    return len(gone)
