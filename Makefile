@@ -16,7 +16,7 @@ ifneq ($(shell rustc --version >/dev/null 2>&1 && echo there),there)
 export RUSTUP_TOOLCHAIN := stable
 endif
 
-.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate clean packetdrill
+.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate page page-check clean packetdrill
 
 help:
 	@echo "make demo      the quick run of the study intel-2004: answer, verdicts, report"
@@ -30,6 +30,7 @@ help:
 	@echo "make lock      write requirements.lock again (UPGRADE=--upgrade: with the newest versions)"
 	@echo "make packetdrill DIR=...  packetdrill scripts below DIR, as a table"
 	@echo "make generate  write the generated files again: schema, references, Python classes"
+	@echo "make page      build the page of elephan explore again (needs Node; users do not)"
 
 $(VENV)/.deps: requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -91,7 +92,26 @@ lint: setup
 	$(BIN)/ruff format --check python tests
 	$(BIN)/mypy python
 	$(MAKE) --no-print-directory generate CHECK=--check
-	$(MAKE) --no-print-directory deny miri
+	$(MAKE) --no-print-directory page-check deny miri
+
+# The page of `elephan explore`: its source is in explore/, the built files are committed.
+PAGE := python/elephan/explore/page
+NODE_MODULES := explore/node_modules/.package-lock.json
+
+$(NODE_MODULES): explore/package-lock.json
+	cd explore && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+page: $(NODE_MODULES)
+	cd explore && npm run --silent build -- --logLevel warn
+
+# Types, the tests of what needs no browser, and whether the committed files are those that the source gives.
+page-check:
+	@if node --version >/dev/null 2>&1; then \
+		$(MAKE) --no-print-directory $(NODE_MODULES) && cd explore && npm run --silent check && npm run --silent test && \
+		npm run --silent build -- --logLevel warn --outDir ../target/page && diff -r ../target/page ../$(PAGE) || \
+		{ echo "the page has drifted or does not pass its checks: make page"; exit 1; }; \
+	else echo "no Node: the source of the page is not checked (Node 20.19 or later)"; fi
 
 # Licences, bans and sources of dependencies, as deny.toml says.
 deny:

@@ -1,0 +1,106 @@
+// A panel as an SVG file in the report's style: light, on white, text as text.
+import { variableOf } from "../model/colors";
+import { round_steps, show } from "../model/quantity";
+import type { Line } from "../model/picture";
+import { draw, type Pen, type Scene } from "./plot";
+
+const [WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM] = [760, 260, 74, 34, 14, 34];
+const escape = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+
+class Paper implements Pen {
+  strokeStyle: unknown = "";
+  fillStyle: unknown = "";
+  lineWidth = 1;
+  globalAlpha = 1;
+  lineJoin: unknown = "round";
+  out: string[] = [];
+  private path: string[] = [];
+  private dash: number[] = [];
+  private fresh = true;
+
+  beginPath(): void {
+    this.path = [];
+    this.fresh = true;
+  }
+  moveTo(x: number, y: number): void {
+    this.path.push(`M${x.toFixed(1)} ${y.toFixed(1)}`);
+    this.fresh = false;
+  }
+  lineTo(x: number, y: number): void {
+    if (this.fresh) return this.moveTo(x, y);
+    this.path.push(`L${x.toFixed(1)} ${y.toFixed(1)}`);
+  }
+  rect(x: number, y: number, w: number, h: number): void {
+    this.path.push(`M${x.toFixed(1)} ${y.toFixed(1)}h${w}v${h}h${-w}z`);
+  }
+  arc(x: number, y: number, r: number): void {
+    this.path.push(`M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`);
+  }
+  closePath(): void {
+    this.path.push("Z");
+  }
+  setLineDash(dash: number[]): void {
+    this.dash = dash;
+  }
+  stroke(): void {
+    if (!this.path.length) return;
+    const dash = this.dash.length ? ` stroke-dasharray="${this.dash.join(" ")}"` : "";
+    this.out.push(
+      `<path d="${this.path.join("")}" fill="none" stroke="${this.strokeStyle}" stroke-width="${this.lineWidth}" stroke-opacity="${this.globalAlpha}"${dash}/>`,
+    );
+  }
+  fill(): void {
+    if (this.path.length) this.out.push(`<path d="${this.path.join("")}" fill="${this.fillStyle}" fill-opacity="${this.globalAlpha}"/>`);
+  }
+}
+
+/** Returns the colours of the light scheme, whichever the page shows. */
+function light(): (name: string) => string {
+  const probe = document.createElement("div");
+  const before = document.documentElement.dataset.scheme;
+  document.documentElement.dataset.scheme = "light";
+  const style = getComputedStyle(document.documentElement);
+  const found = new Map(
+    ["--ink", "--muted", "--grid", "--bad", ...[0, 1, 2, 3, 4, 5].map((i) => `--s${i}`)].map((n) => [n, style.getPropertyValue(n).trim()]),
+  );
+  if (before === undefined) delete document.documentElement.dataset.scheme;
+  else document.documentElement.dataset.scheme = before;
+  probe.remove();
+  return (name) => found.get(name) ?? "#888";
+}
+
+/** Returns the text of an SVG file with what a panel shows. */
+export function svg(scene: Scene, title: string, lines: Line[]): string {
+  const color = light();
+  const { from_ns, to_ns, top } = scene;
+  const [w, h] = [WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM];
+  const x = (t: number) => LEFT + ((t - from_ns) / (to_ns - from_ns)) * w;
+  const y = (v: number) => TOP + (1 - v / top) * h;
+  const text = (px: number, py: number, words: string, anchor: string, fill: string) =>
+    `<text x="${px.toFixed(1)}" y="${py.toFixed(1)}" text-anchor="${anchor}" fill="${fill}">${escape(words)}</text>`;
+  const grid = round_steps(0, top, 4).map(
+    (v) => `<path d="M${LEFT} ${y(v).toFixed(1)}h${w}" stroke="${color("--grid")}"/>` + text(LEFT - 8, y(v) + 4, show(v, scene.unit), "end", color("--muted")),
+  );
+  const ticks = round_steps(from_ns, to_ns, 8).map((t) => text(x(t), HEIGHT - BOTTOM + 18, show(t, "ns", 6), "middle", color("--muted")));
+  const paper = new Paper();
+  const main = lines.filter((l) => l.role !== "marks");
+  const strokes = lines.map((l) => ({
+    t: l.t, y: l.y, alpha: main.length > 12 ? 0.5 : 1, dash: l.role === "second" ? [2, 4] : [],
+    color: color(l.role === "marks" ? "--bad" : variableOf(l.paint)), width: l.role === "marks" ? 0.8 : 1.5,
+    role: l.role === "marks" ? ("marks" as const) : ("line" as const),
+  }));
+  draw(paper, { ...scene, strokes }, x, y, 1, TOP);
+  const names = new Map(main.map((l) => [`${main.length > 6 ? l.group : l.name}${l.role === "second" ? " threshold" : ""}`, l]));
+  let place = WIDTH - RIGHT;
+  const legend = [...names].slice(0, 6).reverse().map(([name, l]) => {
+    const out = text(place, 18, name, "end", color(variableOf(l.paint)));
+    place -= 7 * name.length + 16;
+    return out;
+  });
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" ` +
+    `font-family="Inter, 'Segoe UI', 'Helvetica Neue', 'Liberation Sans', Arial, sans-serif" font-size="12.5">` +
+    `<rect width="100%" height="100%" fill="#fff"/>${text(LEFT, 18, title, "start", color("--ink"))}${legend.join("")}${grid.join("")}${ticks.join("")}` +
+    `<clipPath id="in"><rect x="${LEFT}" y="${TOP - 1}" width="${w}" height="${h + 2}"/></clipPath><g clip-path="url(#in)">${paper.out.join("")}</g></svg>\n`
+  );
+}

@@ -1,0 +1,106 @@
+// The panels of a run: which lines of which tables each of them asks for.
+
+export type Flow = {
+  id: number;
+  name: string;
+  traffic: string;
+  source: string;
+  destination: string;
+  protocol: string;
+  congestion_control: string;
+  stack: string;
+  start_ns: number;
+  end_ns: number | null;
+};
+export type Port = {
+  port: number;
+  name: string;
+  node: string;
+  peer: string;
+  rate_bps: number;
+  sampled: boolean;
+  bottleneck: boolean;
+  limit_bytes?: number | null;
+};
+
+export type LineAsk = {
+  table: string;
+  column?: string;
+  where?: Record<string, number | string>;
+  how: "value" | "rate" | "sum" | "count";
+};
+export type Wanted = {
+  panel: PanelId;
+  name: string;
+  /** Of whom: a flow, a port, a switch. */
+  flow?: number;
+  port?: number;
+  /** Lines of one group share a colour: a congestion control, or a port. */
+  paint: string;
+  /** The traffic entry, for the legend of many flows. */
+  group: string;
+  role: "main" | "second" | "marks";
+  ask: LineAsk;
+};
+
+export type PanelId = "goodput" | "window" | "queue" | "rtt" | "inflight" | "memory";
+export type PanelKind = { id: PanelId; title: string; unit: string; text: string };
+
+export const PANELS: PanelKind[] = [
+  { id: "goodput", title: "Goodput", unit: "b/s", text: "Payload that the receiving application reads, by sample." },
+  { id: "window", title: "Congestion window and threshold", unit: "B", text: "Solid: congestion window. Dotted: slow-start threshold." },
+  { id: "queue", title: "Queue", unit: "B", text: "Bytes that wait at a port. Marks above: packets that the port dropped." },
+  { id: "rtt", title: "Round-trip time", unit: "ns", text: "Smoothed round-trip time; dots: samples." },
+  { id: "inflight", title: "In flight", unit: "B", text: "Bytes sent and not yet acknowledged, as the sender counts them." },
+  { id: "memory", title: "Memory of switches", unit: "B", text: "Shared memory of a switch that its ports use together." },
+];
+
+/** The most flows that panels draw one by one. */
+export const MOST_FLOWS = 48;
+const MOST_PORTS = 4;
+
+/** Returns the flows that are drawn: all, or an even choice of them. */
+export function drawnFlows(flows: Flow[]): Flow[] {
+  if (flows.length <= MOST_FLOWS) return flows;
+  return Array.from({ length: MOST_FLOWS }, (_, i) => flows[Math.floor((i * flows.length) / MOST_FLOWS)]!);
+}
+
+/** Returns the ports whose queue is drawn: the bottleneck first, then those between switches, then the rest. */
+export function drawnPorts(ports: Port[]): Port[] {
+  const rank = (p: Port) => (p.bottleneck ? 0 : p.limit_bytes ? 1 : 2);
+  return ports
+    .filter((p) => p.sampled)
+    .sort((a, b) => rank(a) - rank(b) || a.rate_bps - b.rate_bps || a.port - b.port)
+    .slice(0, MOST_PORTS);
+}
+
+/** Returns every line that the panels of a run ask for. */
+export function wanted(flows: Flow[], ports: Port[], switches: string[]): Wanted[] {
+  const out: Wanted[] = [];
+  const own = drawnFlows(flows);
+  for (const f of own) {
+    const line = (panel: PanelId, column: string, how: "value" | "rate", role: Wanted["role"] = "main") =>
+      out.push({
+        panel, role, name: f.name, flow: f.id, group: f.traffic, paint: f.congestion_control || f.protocol,
+        ask: { table: "flow_samples", column, where: { flow: f.id }, how },
+      });
+    line("goodput", "delivered_bytes", "rate");
+    if (!f.congestion_control || f.congestion_control === "none") continue;
+    line("window", "cwnd_bytes", "value");
+    if (own.length <= 8) line("window", "ssthresh_bytes", "value", "second");
+    line("rtt", "srtt_ns", "value");
+    line("inflight", "inflight_bytes", "value");
+  }
+  for (const [index, p] of drawnPorts(ports).entries()) {
+    const port = (ask: LineAsk, role: Wanted["role"]) =>
+      out.push({ panel: "queue", role, name: p.name.replace("->", " → "), port: p.port, group: p.name, paint: `port ${index}`, ask });
+    port({ table: "port_samples", column: "queue_bytes", where: { port: p.port }, how: "value" }, "main");
+    port({ table: "events", column: "packet_bytes", where: { kind: "drop", port: p.port }, how: "value" }, "marks");
+  }
+  for (const [index, name] of switches.entries())
+    out.push({
+      panel: "memory", role: "main", name, group: name, paint: `port ${index}`,
+      ask: { table: "switch_samples", column: "memory_bytes", where: { switch: name }, how: "value" },
+    });
+  return out;
+}

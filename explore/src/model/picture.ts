@@ -1,0 +1,67 @@
+// A picture: what the panels show of one run, as typed arrays.
+import type { Engine, Head } from "../engine/engine";
+import { wanted, type Flow, type Port, type Wanted } from "./panels";
+
+export type Line = Wanted & { t: Float64Array; y: Float64Array; unit: string; thinned: boolean };
+export type Range = { from_ns: number; to_ns: number };
+export type Picture = {
+  handle: string;
+  text: string;
+  seed: number;
+  /** The whole of it, and the part that the arrays cover. */
+  whole: Range;
+  shown: Range;
+  warmup_ns: number;
+  flows: Flow[];
+  ports: Port[];
+  lines: Line[];
+  summary: Head | null;
+  answer: string | null;
+  wall_s: number;
+  /** Below 1 while the run is under way. */
+  share: number;
+};
+
+export const EMPTY = new Float64Array(0);
+
+/** Returns how many buckets a line may have, so that many lines together stay light. */
+export function budget(lines: number, width: number): number {
+  return Math.max(120, Math.min(Math.ceil(width), Math.floor(60_000 / Math.max(1, lines))));
+}
+
+/** Asks the engine for lines in an interval. */
+export async function fetchLines(engine: Engine, handle: string, asked: Wanted[], range: Range, points: number, signal?: AbortSignal): Promise<Line[]> {
+  if (asked.length === 0) return [];
+  const params = { handle, lines: asked.map((w) => w.ask), ...range, points };
+  const { head, body } = await engine.request("series", params, signal ? { signal } : {});
+  const lines = head.lines as { offset_t: number; offset_y: number; count: number; unit: string; thinned: boolean; error?: string }[];
+  return lines.map((line, i) => ({
+    ...asked[i]!,
+    t: line.error || !line.count ? EMPTY : new Float64Array(body, line.offset_t, line.count),
+    y: line.error || !line.count ? EMPTY : new Float64Array(body, line.offset_y, line.count),
+    unit: line.unit,
+    thinned: line.thinned,
+  }));
+}
+
+/** Asks for flows and ports of a run, which say which lines there are. */
+export async function fetchParts(engine: Engine, handle: string): Promise<{ flows: Flow[]; ports: Port[]; asked: Wanted[] }> {
+  const [flows, ports] = await Promise.all([engine.request("flows", { handle }), engine.request("ports", { handle })]);
+  const parts = { flows: flows.head.flows as Flow[], ports: ports.head.ports as Port[] };
+  return { ...parts, asked: wanted(parts.flows, parts.ports, (ports.head.switches as string[] | undefined) ?? []) };
+}
+
+/** Returns the value of a line at a time: of the last sample at or before it; NaN before the first and well after the last. */
+export function valueAtTime(line: { t: Float64Array; y: Float64Array }, at_ns: number): number {
+  let low = 0;
+  let high = line.t.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (line.t[middle]! <= at_ns) low = middle + 1;
+    else high = middle;
+  }
+  const last = line.t.length - 1;
+  const gap = last > 0 ? (line.t[last]! - line.t[0]!) / last : Infinity;
+  if (low === 0 || (low > last && at_ns - line.t[last]! > 2 * gap)) return NaN;
+  return line.y[low - 1]!;
+}
