@@ -51,7 +51,7 @@ def _call(target: Any, call: sketch.Call, artists: dict[sketch.Call, Any]) -> An
             return artists[value]
         return [meant(one) for one in value] if isinstance(value, list) else value
 
-    options = {name: meant(value) for name, value in call.options.items()}
+    options = {name: meant(value) for name, value in call.options.items() if name != "gid"}  # which is for the page
     if transform := options.get("transform"):
         options["transform"] = target.transAxes if transform == "axes" else target.get_xaxis_transform()
     return getattr(target, call.name)(*map(meant, call.arguments), **options)

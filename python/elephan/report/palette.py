@@ -1,11 +1,18 @@
 """One palette (Okabe and Ito, safe for colour-blind readers) and one type scale, light and dark.
 
 Figures name the light colours. On a page every colour is a CSS variable, so that a page in the dark scheme shows dark figures.
+
+A congestion control has one colour on every page: seven colours with four strokes tell all of them apart. A congestion control that
+is not in the table, such as one written in Python, gets a colour by its name, the same one on every page, and a dashed line. One
+with parameters, such as `cubic beta 0.8`, has the colour of its name. Where two in a figure would look alike, the later one gets
+the next stroke.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import zlib
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"
 SERIES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
@@ -18,6 +25,29 @@ VARIABLES = {color: f"var(--s{i})" for i, color in enumerate(SERIES)} | {
     GRID: "var(--grid)",
     PAPER: "var(--paper)",
 }
+
+
+class Look(NamedTuple):
+    """How a line is drawn: its colour, and its stroke as matplotlib names it."""
+
+    color: str
+    stroke: str
+
+
+STROKES = {"-": "", "--": "dashed", ":": "dotted", "-.": "dash-dotted"}  # with the word for each
+HUES = (INK, BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
+# In each row: solid, dashed, dotted, dash-dotted. Those that people compare most are solid.
+_CONTROLS = {
+    INK: ("reno", "lp", "hybla", "timely"),
+    BLUE: ("cubic", "westwood", "compound", "xcp"),
+    VERMILLION: ("bbr", "bbr3", "fast", "griddt"),
+    GREEN: ("dctcp", "htcp", "dcqcn", "pcp"),
+    ORANGE: ("scalable", "yeah", "copa", "hpcc"),
+    PURPLE: ("highspeed", "veno", "illinois", "explicit_rate"),
+    SKY: ("vegas", "bic", "ledbat", "swift"),
+    MUTED: ("none",),
+}
+CONTROLS = {name: Look(hue, stroke) for hue, names in _CONTROLS.items() for name, stroke in zip(names, STROKES, strict=False)}
 
 WIDTH_IN = 7.6
 SETTINGS: Any = {
@@ -64,3 +94,31 @@ SETTINGS: Any = {
 def color(index: int) -> str:
     """The colour of the series with this index."""
     return SERIES[index % len(SERIES)]
+
+
+def look(label: str) -> Look:
+    """Returns how a congestion control looks, by its name or by a label that begins with its name."""
+    name = label.partition(" ")[0]
+    return CONTROLS.get(name) or Look(HUES[zlib.crc32(name.encode()) % len(HUES)], "--")
+
+
+def looks(labels: Iterable[str]) -> dict[str, Look]:
+    """Returns how congestion controls look in one figure: of two that would look alike the later one has the next stroke."""
+    found: dict[str, Look] = {}
+    for label in dict.fromkeys(labels):
+        hue, stroke = look(label)
+        at = [*STROKES].index(stroke)
+        turns = [Look(hue, [*STROKES][(at + turn) % len(STROKES)]) for turn in range(len(STROKES))]
+        found[label] = next((one for one in turns if one not in found.values()), turns[0])
+    return found
+
+
+def numbered(index: int) -> Look:
+    """Returns how the series with this index looks: from the seventh on the colours begin anew, with the next stroke."""
+    return Look(color(index), [*STROKES][index // len(SERIES) % len(STROKES)])
+
+
+def stroked(name: str, one: Look, among: Iterable[Look]) -> str:
+    """Returns the name of a line, with its stroke in words if another line has the same colour."""
+    shared = sum(other.color == one.color for other in among) > 1
+    return f"{name} ({STROKES[one.stroke]})" if shared and STROKES[one.stroke] else name

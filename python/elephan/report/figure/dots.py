@@ -47,13 +47,18 @@ def row_height(count: int, groups: int = 1) -> float:
     return 0.95 + _ROW_IN * max(2, count * max(1.0, groups / 2))
 
 
-def mark(axes: Axes, intervals: Sequence[Interval], factor: float, paint: str, offset: float = 0.0, hollow: bool = False) -> None:
-    """A point and its interval in each row, with a head where the interval goes on beyond the axis, whose limits are set before."""
+def mark(
+    axes: Axes, intervals: Sequence[Interval], factor: float, paints: str | Sequence[str], offset: float = 0.0, hollow: bool = False
+) -> None:
+    """A point and its interval in each row, with a head where the interval goes on beyond the axis, whose limits are set before.
+
+    `paints`: one colour, or one for each row.
+    """
     left, right = axes.get_xlim()
     for row, interval in enumerate(intervals):
         if math.isnan(interval.mean):
             continue
-        y = row + offset
+        y, paint = row + offset, paints if isinstance(paints, str) else paints[row]
         if math.isfinite(interval.low):
             axes.plot([interval.low * factor, interval.high * factor], [y, y], color=paint, linewidth=1.6, alpha=0.65)
             for beyond, edge, head in ((interval.low * factor < left, left, "<"), (interval.high * factor > right, right, ">")):
@@ -88,8 +93,15 @@ def wide(values: Sequence[float], unit: str) -> bool:
     return unit != "1" and bool(known) and min(known) > 0 and max(known) > WIDE * min(known)
 
 
-def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequence[tuple[str, Sequence[Interval]]]]]) -> Figure:
-    """A row for each name and a column for each quantity: `(title, unit, [(what, intervals), ...])`."""
+def dot_columns(
+    labels: Sequence[str],
+    columns: Sequence[tuple[str, str, Sequence[tuple[str, Sequence[Interval]]]]],
+    paints: Sequence[str] | None = None,
+) -> Figure:
+    """A row for each name and a column for each quantity: `(title, unit, [(what, intervals), ...])`.
+
+    `paints`: the colour of each row; else each `what` has its own.
+    """
     figure, axes = new_figure(1, len(columns), row_height(len(labels), max(len(groups) for *_, groups in columns)))
     keys: list[Artist] = []
     for i, (axis, (title, unit, groups)) in enumerate(zip(axes, columns, strict=True)):
@@ -106,9 +118,10 @@ def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequenc
         for k, (what, intervals) in enumerate(groups):
             offset = (k - (len(groups) - 1) / 2) * min(0.26, 0.8 / len(groups))
             hollow = k % 2 == 1
-            mark(axis, intervals, factor, color(k), offset, hollow)
+            mark(axis, intervals, factor, paints or color(k), offset, hollow)
             if len(groups) > 1:
-                keys.append(axis.plot([], [], "o", color=color(k), markerfacecolor=PAPER if hollow else color(k), label=what)[0])
+                paint = INK if paints else color(k)
+                keys.append(axis.plot([], [], "o", color=paint, markerfacecolor=PAPER if hollow else paint, label=what)[0])
         small_heading(axis, title, label)
     if keys:
         fit = 110 // max(len(what) + 4 for _, _, groups in columns for what, _ in groups)

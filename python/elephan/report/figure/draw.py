@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.base.quantity import scale_for
-from elephan.report.style import GRID, INK, MUTED, PAPER, SERIES, color
+from elephan.report.palette import STROKES, Look, looks, numbered, stroked
+from elephan.report.style import GRID, INK, MUTED, PAPER, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +104,10 @@ def value_axis(axes: Axes, what: str, top: float, unit: str, zero: bool = True) 
 
 
 def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]], gap: float = 0.075) -> None:
-    """Writes names at the right end of lines, `(y, text, colour)`, moved apart where they would touch."""
+    """Writes names at the right end of lines, `(y, text, colour)`, moved apart where they would touch.
+
+    On a page a click on a name hides what has it as `gid`.
+    """
     if not ends:
         return
     low, high = axes.get_ylim()
@@ -134,6 +138,7 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]], gap: float = 
             va="center",
             fontsize=8.5,
             annotation_clip=False,
+            gid=text,
         )
 
 
@@ -141,22 +146,41 @@ LINES_MAX = 6  # with more lines than this, single ones are not named
 GROUPS_MAX = 2 * len(SERIES)  # with more groups of lines than this, they are not named: from the seventh on they are dashed
 
 
+def looks_of(names: Sequence[str], controls: Mapping[str, str]) -> dict[str, Look]:
+    """Returns how lines look: as the congestion controls in `controls`, where these tell lines apart, else one after the other.
+
+    Of several lines of one congestion control each has another stroke.
+    """
+    of = {name: controls.get(name, "") for name in names}
+    apart = len({*of.values()}) > 1 or len(names) == 1
+    if not apart or not all(of.values()) or max(map([*of.values()].count, of.values())) > len(STROKES):
+        return {name: numbered(i) for i, name in enumerate(names)}
+    found = looks(f"{control} {name}" for name, control in of.items())
+    return {name: found[f"{control} {name}"] for name, control in of.items()}
+
+
 def lines(
     axes: Axes,
     series: Mapping[str, tuple[Array, Array]],
     named: bool = True,
     groups: Mapping[str, str] | None = None,
+    controls: Mapping[str, str] | None = None,
     **style: Any,
 ) -> None:
-    """Lines with their names at the right end (up to six), else a bundle for each of `groups` by name (up to twelve)."""
+    """Lines with their names at the right end (up to six), else a bundle for each of `groups` by name (up to twelve).
+
+    `controls`: the congestion control of each line, or of each group, which gives it its colour.
+    """
     if len(series) > LINES_MAX:
-        _bundles(axes, series, {name: (groups or {}).get(name, "") for name in series}, named)
+        _bundles(axes, series, {name: (groups or {}).get(name, "") for name in series}, named, controls or {})
         return
-    ends = []
-    for i, (name, (x, y)) in enumerate(series.items()):
-        axes.plot(*thin(x, y), color=color(i), **style)
+    found, ends = looks_of([*series], controls or {}), []
+    for name, (x, y) in series.items():
+        one = found[name]
+        said = stroked(name, one, found.values())
+        axes.plot(*thin(x, y), one.stroke, color=one.color, gid=said, **style)
         if y.size:
-            ends.append((_end(y), name, color(i)))
+            ends.append((_end(y), said, one.color))
     if named and len(series) > 1:
         end_labels(axes, ends)
 
@@ -167,23 +191,27 @@ def _end(y: Array) -> float:
     return float(np.mean(known[-max(1, known.size // 12) :])) if known.size else 0.0
 
 
-def _bundles(axes: Axes, series: Mapping[str, tuple[Array, Array]], groups: Mapping[str, str], named: bool) -> None:
-    """Many lines, thin where a group has several: a colour for each group of them, its name where they end on average."""
+def _bundles(
+    axes: Axes, series: Mapping[str, tuple[Array, Array]], groups: Mapping[str, str], named: bool, controls: Mapping[str, str]
+) -> None:
+    """Many lines, thin where a group has several: a look for each group of them, its name where they end on average."""
     members: dict[str, list[str]] = {}
     for name in series:
         members.setdefault(groups[name], []).append(name)
     if len(members) > GROUPS_MAX:
         members = {"": list(series)}
-    ends = []
-    for i, (group, names) in enumerate(members.items()):
-        again = i >= len(SERIES)  # the colours begin anew
-        look: dict[str, Any] = (
+    found, ends = looks_of([*members], controls), []
+    for group, names in members.items():
+        one = found[group]
+        said = stroked(group, one, found.values())
+        width: dict[str, Any] = (
             {"linewidth": 1.2} if len(names) == 1 else {"linewidth": 0.8, "alpha": max(0.12, min(1.0, 2.0 / len(names)))}
         )
         for name in names:
             x, y = series[name]
-            axes.plot(*thin(x, y, 400), "--" if again else "-", color=color(i), **look)
-        ends.append((float(np.mean([_end(series[name][1]) for name in names])), f"{group} (dashed)" if again else group, color(i)))
+            axes.plot(*thin(x, y, 400), one.stroke, color=one.color, gid=said, **width)
+        middle = float(np.mean([_end(series[name][1]) for name in names]))
+        ends.append((middle, said, one.color))
     if named and len(members) > 1:
         end_labels(axes, ends)
 

@@ -15,7 +15,8 @@ from elephan.experiment.compare.experiments import STATISTICS
 from elephan.experiment.compare.panel import Panel
 from elephan.report.figure import draw as d
 from elephan.report.figure.dots import NAME_MAX, dot_columns, mark, reach, row_height, rows_of, short_names, small_heading
-from elephan.report.style import BLUE, INK, MUTED, ORANGE, PAPER, VERMILLION, Drawing, new_figure
+from elephan.report.palette import look
+from elephan.report.style import BLUE, INK, MUTED, PAPER, VERMILLION, Drawing, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 USED = 0.9  # of the most that a flow or pair gets, below which a pair leaves room
 SCATTERED_MAX = 8  # with more congestion controls than this, names beside points would cover each other
 _INTERVALS = "Points are means, lines their 95 % intervals over the repetitions."
+
+
+def _paints(labels: Sequence[str]) -> list[str]:
+    """The colour of each congestion control."""
+    return [look(label).color for label in labels]
 
 
 def overview(panel: Panel) -> Drawing:
@@ -39,6 +45,7 @@ def overview(panel: Panel) -> Drawing:
             ("queueing delay", "ns", [("mean", all_of("queue_delay_mean_ns")), ("99 %", all_of("queue_delay_p99_ns"))]),
             ("loss at the bottleneck", "%", [("", all_of("loss"))]),
         ],
+        _paints(panel.labels),
     )
     caption = f"One flow alone, after the warm-up. {_INTERVALS}"
     return Drawing("overview", "What one flow makes of the bottleneck", caption, figure)
@@ -60,6 +67,7 @@ def _listed(panel: Panel) -> Drawing:
             ("mean queueing delay", "ns", [("", all_of("queue_delay_mean_ns"))]),
             ("loss at the bottleneck", "%", [("", all_of("loss"))]),
         ],
+        _paints(panel.labels),
     )
     caption = f"Two flows with the same congestion control, with the same round trip. {_INTERVALS}"
     return Drawing("tradeoff", "Goodput and queueing delay of two flows", caption, figure)
@@ -79,10 +87,11 @@ def _scattered(panel: Panel) -> Drawing:
     room = max(0.04 * top_y, 0.35 * (top_y - least)) or 1.0
     axes.set_xlim(0, (top_x * x or 1.0) * 1.18)
     axes.set_ylim((least - room) * y, (top_y + room) * y)
-    for _, delay, total in points:
+    for label, delay, total in points:
+        paint = look(label).color
         if math.isfinite(delay.low):
-            axes.plot([max(delay.low, 0) * x, delay.high * x], [total * y] * 2, color=BLUE, linewidth=1.2, alpha=0.45)
-        axes.plot([delay.mean * x], [total * y], "o", color=BLUE, markersize=5)
+            axes.plot([max(delay.low, 0) * x, delay.high * x], [total * y] * 2, color=paint, linewidth=1.2, alpha=0.45)
+        axes.plot([delay.mean * x], [total * y], "o", color=paint, markersize=5)
     small_heading(axes, "goodput of both flows", y_label)
     axes.set_xlabel(f"mean queueing delay, {x_label}; further to the left and higher is better")
     _label_points(axes, [(label, delay.mean * x, total * y) for label, delay, total in points])
@@ -221,7 +230,7 @@ def friendliness(panel: Panel) -> Drawing:
     rows_of(axes, labels)
     axes.axvline(1, color=MUTED, linewidth=0.9, dashes=(4, 3))
     axes.set_xlim(0, max(1.15, reach([intervals]) * 1.08))
-    mark(axes, intervals, 1.0, BLUE)
+    mark(axes, intervals, 1.0, _paints(labels))
     small_heading(axes, "goodput of a Reno flow beside this congestion control, over that beside another Reno flow")
     caption = f"1: as friendly to Reno as Reno itself; below, it takes from Reno. {_INTERVALS}"
     return Drawing("friendliness", "What a Reno flow keeps", caption, figure)
@@ -235,7 +244,7 @@ def rtt_fairness(panel: Panel) -> Drawing:
     for place in (1.0, 0.25):
         axes.axvline(place, color=MUTED, linewidth=0.9, dashes=(4, 3))
     axes.set_xlim(0, max(1.15, reach([intervals]) * 1.08))
-    mark(axes, intervals, 1.0, BLUE)
+    mark(axes, intervals, 1.0, _paints(panel.labels))
     small_heading(axes, "goodput of the flow with four times the round trip, over that of the other")
     caption = f"Dashed: equal shares, and shares by the inverse of the round trip (1/4). {_INTERVALS}"
     return Drawing("rtt-fairness", "Round-trip fairness", caption, figure)
@@ -252,7 +261,7 @@ def convergence(panel: Panel) -> Drawing:
         factor, unit = scale_for(top, "ns")
         rows_of(axis, labels, named=i == 0)
         axis.set_xlim(0, (top * factor or 1.0) * 1.12)
-        mark(axis, [interval for interval, _ in found], factor, BLUE)
+        mark(axis, [interval for interval, _ in found], factor, _paints(labels))
         for row, (interval, late) in enumerate(found):
             if late:
                 axis.annotate(
@@ -293,7 +302,10 @@ def _series(panel: Panel, experiment: str, label: str) -> list[Mapping[str, Any]
 def _flows_over_time(
     panel: Panel, experiment: str, columns: Sequence[tuple[str, str]], height: float
 ) -> tuple[Figure, list[Axes], str]:
-    """Series of every repetition, faint, and their mean, in a small picture for each controller."""
+    """Series of every repetition, faint, and their mean, in a small picture for each controller.
+
+    `columns`: each with its colour; without one it is that of the congestion control.
+    """
     found = {label: _series(panel, experiment, label) for label in panel.labels}
     means = [
         np.mean([one["columns"][column] for one in _even(runs, column)], axis=0)
@@ -306,7 +318,8 @@ def _flows_over_time(
     factor, label_of = scale_for(top, unit)
     figure, axes = _grid(panel.labels, height)
     for axis, label in zip(axes, panel.labels, strict=True):
-        for column, paint in columns:
+        for column, given in columns:
+            paint = given or look(label).color
             runs = _even(found[label], column)
             if not runs:
                 continue
@@ -328,13 +341,13 @@ def _even(runs: Sequence[Mapping[str, Any]], column: str) -> list[dict[str, Any]
 
 def joining(panel: Panel) -> Drawing:
     """Goodput of both flows around the moment when the second joins."""
-    figure, axes, unit = _flows_over_time(panel, "join", [("goodput_a_bps", BLUE), ("goodput_b_bps", VERMILLION)], 1.25)
+    figure, axes, unit = _flows_over_time(panel, "join", [("goodput_a_bps", ""), ("goodput_b_bps", MUTED)], 1.25)
     for axis in axes:
         axis.axvline(0, color=MUTED, linewidth=0.6, dashes=(2, 2))
     figure.supxlabel("time since the second flow began, s", fontsize=9, color=MUTED)
     figure.supylabel(f"goodput, {unit}", fontsize=9, color=MUTED)
     caption = (
-        "Blue: the flow that was there; vermillion: the one that joins. "
+        "Grey: the flow that joins; in the colour of its congestion control: the one that was there. "
         "Windows of 1 s; thin lines are single runs, bold their mean."
     )
     return Drawing("joining", "A second flow joins", caption, figure)
@@ -351,7 +364,8 @@ def windows(panel: Panel) -> Drawing:
     for axis, label in zip(axes, panel.labels, strict=True):
         axis.axhline(bdp * factor, color=MUTED, linewidth=0.7, dashes=(4, 3))
         for one in found[label][:1]:
-            axis.plot(*d.thin(one["columns"]["time_s"], one["columns"]["cwnd_bytes"] * factor, 500), color=BLUE, linewidth=1.0)
+            line = d.thin(one["columns"]["time_s"], one["columns"]["cwnd_bytes"] * factor, 500)
+            axis.plot(*line, color=look(label).color, linewidth=1.0)
         axis.set_ylim(0, (top * factor or 1.0) * 1.12)
     figure.supxlabel("simulated time, s", fontsize=9, color=MUTED)
     figure.supylabel(f"congestion window, {unit}", fontsize=9, color=MUTED)
@@ -364,18 +378,18 @@ def change(panel: Panel) -> list[Drawing]:
     shown = next(one for one in panel.facts["experiments"] if one["name"] == "change")
     drop, rise = shown["event_s"]
     rate = float(panel.facts["network"]["rate_bps"])
-    figure, axes, unit = _flows_over_time(panel, "change", [("goodput_a_bps", BLUE)], 1.15)
+    figure, axes, unit = _flows_over_time(panel, "change", [("goodput_a_bps", "")], 1.15)
     factor = scale_for(rate, "bps")[0]
     for axis in axes:
         x = [drop / 2, drop, drop, rise, rise, shown["duration_s"]]
-        axis.plot(x, np.array([1, 1, 0.25, 0.25, 1, 1]) * rate * factor, color=ORANGE, linewidth=0.9, dashes=(4, 2), zorder=1)
+        axis.plot(x, np.array([1, 1, 0.25, 0.25, 1, 1]) * rate * factor, color=MUTED, linewidth=0.9, dashes=(4, 2), zorder=1)
         axis.set_ylim(0, rate * factor * 1.15)
     figure.supxlabel("simulated time, s", fontsize=9, color=MUTED)
     figure.supylabel(f"goodput, {unit}", fontsize=9, color=MUTED)
-    note = "Orange: the capacity of the wire. Windows of 0.5 s; thin lines are single runs, the bold line their mean."
+    note = "Dashed: the capacity of the wire. Windows of 0.5 s; thin lines are single runs, the bold line their mean."
     first = Drawing("capacity", "Goodput while the capacity changes", note, figure)
 
-    figure, axes, unit = _flows_over_time(panel, "change", [("queue_delay_ns", VERMILLION)], 1.15)
+    figure, axes, unit = _flows_over_time(panel, "change", [("queue_delay_ns", "")], 1.15)
     figure.supxlabel("simulated time, s", fontsize=9, color=MUTED)
     figure.supylabel(f"queueing delay, {unit}", fontsize=9, color=MUTED)
     note = "The longest delay in windows of 0.5 s; thin lines are single runs, the bold line their mean."
@@ -392,5 +406,6 @@ def change(panel: Panel) -> list[Drawing]:
         ("until 80 % is used again", "ns", [("", rises)]),
     ]
     note = f"At a quarter of the capacity, and after it came back. {_INTERVALS}"
-    third = Drawing("capacity-figures", "A capacity that falls and comes back", note, dot_columns(panel.labels, columns))
+    drawn = dot_columns(panel.labels, columns, _paints(panel.labels))
+    third = Drawing("capacity-figures", "A capacity that falls and comes back", note, drawn)
     return [third, first, second]

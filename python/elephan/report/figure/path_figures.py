@@ -13,13 +13,12 @@ from elephan.experiment.path.forms import Bounds, responses_bps
 from elephan.experiment.path.question import Question
 from elephan.report.figure import draw as d
 from elephan.report.figure.dots import mark, reach, row_height, rows_of, small_heading
-from elephan.report.style import MUTED, SERIES, Drawing, color, new_figure
+from elephan.report.palette import look, looks
+from elephan.report.style import MUTED, Drawing, color, new_figure
 from elephan.theory import closed as theory
 
 if TYPE_CHECKING:
     from elephan.experiment.path.answer import Answer
-
-_DASHES = ("-", "--", ":")  # for more congestion controls than there are colours
 
 # The slowest takes so many times as long as the fastest: on a linear axis the fast ones lie on one line.
 LOG_FROM = 20
@@ -45,8 +44,9 @@ def times(answer: Answer) -> Drawing:
         axes.grid(axis="x")
     else:
         axes.set_xlim(0, top * factor * 1.25)
-    mark(axes, sure, factor, color(0))
-    mark(axes, rough, factor, color(0), hollow=True)
+    paints = [look(row.controller).color for row in rows]
+    mark(axes, sure, factor, paints)
+    mark(axes, rough, factor, paints, hollow=True)
     for index, (row, interval) in enumerate(zip(rows, intervals, strict=True)):
         place = interval.high if math.isfinite(interval.high) else interval.mean
         axes.annotate(
@@ -83,15 +83,14 @@ def progress(answer: Answer) -> Drawing:
     for axis, count in zip(axes, counts, strict=False):
         wire = np.array([0.0, top * 1.1 * 8 / answer.limits.wire_bps])
         axis.plot(wire, wire * answer.limits.wire_bps / 8 * factor, color=MUTED, linewidth=0.8, dashes=(4, 3))
-        for index, controller in enumerate(controllers):
+        for controller, (paint, stroke) in looks(controllers).items():
             one = next((c for c in answer.curves if (c["controller"], c["streams"]) == (controller, count)), None)
             if one is not None:
-                style = _DASHES[index // len(SERIES) % len(_DASHES)]
                 delivered = np.asarray(one["delivered_bytes"], dtype=float)
-                axis.plot(one["time_s"], delivered * factor, color=color(index), linewidth=1.4, linestyle=style, label=controller)
+                axis.plot(one["time_s"], delivered * factor, color=paint, linewidth=1.4, linestyle=stroke, label=controller)
                 last = int(np.count_nonzero(one["simulated"])) - 1
                 if last + 1 < delivered.size:
-                    axis.plot(one["time_s"][last], delivered[last] * factor, "o", color=color(index), markersize=4)
+                    axis.plot(one["time_s"][last], delivered[last] * factor, "o", color=paint, markersize=4)
         axis.set_xlim(0, end)
         axis.set_ylim(0, top * factor * 1.08)
         axis.set_xlabel("time, s")
@@ -114,8 +113,8 @@ def responses(question: Question, limits: Bounds) -> Drawing | None:
         return None
     figure, (axes,) = new_figure(height=2.9)
     factor, unit = scale_for(limits.wire_bps, "bps")
-    for index, (name, rates) in enumerate(lines.items()):
-        axes.plot(loss, rates * factor, color=color(index), linestyle=_DASHES[index // len(SERIES) % len(_DASHES)], label=name)
+    for name, (paint, stroke) in looks(lines).items():
+        axes.plot(loss, lines[name] * factor, color=paint, linestyle=stroke, label=name)
     axes.set_xscale("log")
     axes.set_xlim(loss[0], loss[-1])
     d.log_axis(axes, "y", min(float(rates.min()) for rates in lines.values()) * factor / 1.3, limits.wire_bps * factor * 1.3)

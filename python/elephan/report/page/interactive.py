@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.base.quantity import scale_for, show
-from elephan.report.figure.draw import thin, time_scale
-from elephan.report.style import SERIES
+from elephan.report.figure.draw import looks_of, thin, time_scale
+from elephan.report.palette import ORANGE, VARIABLES, stroked
 from elephan.report.words.view import Series, View
 from elephan.table.rows import column
 
@@ -50,13 +50,14 @@ def _panel(title: str, unit: str, series: Series, view: View, **style: Any) -> d
     factor, label = scale_for(top, unit)
     x_factor, x_unit = time_scale(view.end_ns)
     lines: list[dict[str, Any]] = []
+    looks = looks_of([*chosen], view.controls())
     for name, (t, y) in chosen.items():
         at = np.searchsorted(t, time, side="right") - 1
         # Nothing is known before the first sample of a flow, nor after its last.
         values = np.where((at >= 0) & (time <= t[-1]), y[np.maximum(at, 0)], np.nan) if t.size else np.full(time.size, np.nan)
-        again = len(lines) >= len(SERIES)  # the colours begin anew
-        dashes = {"dash": True} if again else {}
-        lines.append({"name": f"{name} (dashed)" if again else name, "y": _rounded(values * factor), **style, **dashes})
+        said = stroked(name, looks[name], looks.values())
+        drawn = {"color": VARIABLES[looks[name].color], "stroke": looks[name].stroke}
+        lines.append({"name": said, "y": _rounded(values * factor), **drawn, **style})
     return {
         "title": (f"{title}, {label}" if label else title) + which,
         "x_label": f"time, {x_unit}",
@@ -74,7 +75,9 @@ def _windows(view: View) -> dict[str, Any] | None:
     both = {"cwnd": next(iter(view.flow_series("cwnd_bytes").values())), "ssthresh": next(iter(thresholds.values()))}
     merged = _panel("Congestion window and slow-start threshold", "bytes", both, view, step=True)
     if merged is not None:
-        merged["series"][1] |= {"dash": True, "color": 4}
+        control = next(iter(view.controls().values()), "")
+        merged["series"][0]["color"] = VARIABLES[looks_of([control], {control: control})[control].color]
+        merged["series"][1] |= {"stroke": "--", "color": VARIABLES[ORANGE]}
     return merged
 
 

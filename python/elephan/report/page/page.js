@@ -4,6 +4,7 @@
   const dark = () => root.dataset.scheme ? root.dataset.scheme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   const css = name => getComputedStyle(root).getPropertyValue(name).trim();
   const payload = JSON.parse(document.getElementById("series").textContent || "[]");
+  const STROKES = { "--": [5, 4], ":": [1.5, 3], "-.": [6, 3, 1.5, 3] };
   let charts = [];
   const number = v => v == null ? "" : Math.abs(v) >= 1000 ? v.toFixed(0) : String(+v.toPrecision(4));
   function build() {
@@ -12,8 +13,8 @@
     charts = payload.map((panel, i) => {
       const place = document.getElementById("chart-" + i);
       const axis = { stroke: css("--muted"), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid"), width: 1 }, font: "12px " + css("--figure-font") };
-      const series = panel.series.map((s, k) => ({
-        label: s.name, stroke: css("--s" + (s.color ?? k % 6)), width: 1.4, dash: s.dash ? [5, 4] : undefined,
+      const series = panel.series.map(s => ({
+        label: s.name, stroke: css(s.color.slice(4, -1)), width: 1.4, dash: STROKES[s.stroke],
         paths: s.step ? uPlot.paths.stepped({ align: 1 }) : undefined, points: { show: false }, spanGaps: false,
         value: (_, v) => number(v),
       }));

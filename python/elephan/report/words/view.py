@@ -75,6 +75,18 @@ class View:
         """The traffic of each flow, by the flow's name."""
         return {name: self.traffic[flow] for flow, name in self.flow_names.items()}
 
+    def controls(self) -> dict[str, str]:
+        """The congestion control of each flow by its name, and of each traffic whose flows have one; nothing if it changes."""
+        changed = any(".congestion_control" in key for change in self.run.resolved.get("change", []) for key in change["set"])
+        if changed or "congestion_control" not in self.run.flows.column_names:
+            return {}
+        own = dict(zip(self.flow_ids, texts(self.run.flows, "congestion_control"), strict=True))
+        of: dict[str, set[str]] = {}
+        for flow, name in self.flow_names.items():
+            of.setdefault(self.traffic[flow], set()).add(own[flow])
+            of[name] = {own[flow]}
+        return {name: next(iter(found)) for name, found in of.items() if len(found) == 1}
+
     def by_rate(self) -> bool:
         """Whether what was sampled sends at rates (RDMA) and not by windows."""
         sampled = set(column(adaptive(self.run.flow_samples), "flow").astype(int).tolist())

@@ -9,22 +9,31 @@ import numpy as np
 
 from elephan.experiment.study import Results
 from elephan.report.figure import draw as d
-from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, SKY, VERMILLION, Drawing, new_figure
+from elephan.report.palette import look
+from elephan.report.style import MUTED, Drawing, new_figure
 from elephan.studies.pcp_2006 import points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PAINT = {
-    "TCP": VERMILLION,
-    "PCP": BLUE,
-    "FQ": GREEN,
-    "TCP over FQ": ORANGE,
-    "PCP over FQ": SKY,
-    "CUBIC": PURPLE,
-    "BBR": INK,
-    "CUBIC over FQ-CoDel": MUTED,
+_CONTROLS = {
+    "TCP": "reno",
+    "PCP": "pcp",
+    "FQ": "explicit_rate",
+    "TCP over FQ": "reno",
+    "PCP over FQ": "pcp",
+    "CUBIC": "cubic",
+    "BBR": "bbr",
+    "CUBIC over FQ-CoDel": "cubic",
 }
+PAINT = {scheme: look(control).color for scheme, control in _CONTROLS.items()}
+
+
+def stroke(scheme: str) -> str:
+    """The stroke of a scheme: dashed over another queue than that of the same congestion control without it."""
+    return "--" if " over " in scheme else "-"
+
+
 PAPER = ("TCP", "PCP", "FQ")
 MEAN, SD, QUEUE, LOSS, P99 = "fct_ns.mean", "fct_ns.sd", "queue_mean_bytes.max", "loss.max", "fct_ns.p99"
 
@@ -50,7 +59,7 @@ def curve(axes: Axes, results: Results, scheme: str, statistic: str, factor: flo
     if not found:
         return None
     x, mean, low, high = np.array(found).T
-    d.error_line(axes, x, mean, low, high, PAINT[scheme])
+    d.error_line(axes, x, mean, low, high, PAINT[scheme], dashes=stroke(scheme))
     return float(mean[-1]), scheme, PAINT[scheme]
 
 
@@ -160,7 +169,7 @@ def tail(results: Results) -> Drawing:
             )
             found.append((point.value, late / all_ if all_ else np.nan))
         x, share = np.array(found).T
-        axes[2].plot(x, share, color=PAINT[scheme], marker="o", markersize=3.6, clip_on=False)
+        axes[2].plot(x, share, stroke(scheme), color=PAINT[scheme], marker="o", markersize=3.6, clip_on=False)
         names.append((float(share[-1]), scheme, PAINT[scheme]))
     loads = [point.value for point in results.experiment("load").points["load"]]
     axes[2].set_xlim(*ends(results))

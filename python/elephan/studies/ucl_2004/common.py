@@ -7,18 +7,8 @@ from collections.abc import Sequence
 
 from elephan.base import stats
 from elephan.experiment.study import Results
-from elephan.report.style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILLION
+from elephan.report.palette import look
 
-PAINT = {
-    "reno": INK,
-    "scalable": VERMILLION,
-    "highspeed": BLUE,
-    "htcp": GREEN,
-    "bic": PURPLE,
-    "cubic": ORANGE,
-    "fast": SKY,
-    "griddt": SKY,
-}
 NAMES = {
     "reno": "Reno",
     "scalable": "Scalable",
@@ -29,6 +19,7 @@ NAMES = {
     "fast": "FAST",
     "griddt": "GridDT",
 }
+PAINT = {name: look(name).color for name in NAMES}
 LEFT_BPS = 0.8e9 * 1448 / 1538  # payload rate of what 200 Mb/s leave of 1 Gb/s: 753 Mb/s
 
 

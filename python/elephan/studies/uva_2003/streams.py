@@ -12,7 +12,8 @@ from elephan.report.figure import draw as d
 from elephan.report.figure.dots import dot_columns, small_heading
 from elephan.report.figure.flow_phases import ALPHA, PAINT, shade
 from elephan.report.page.page import Cell, Column, Table, interval_cell
-from elephan.report.style import BLUE, INK, MUTED, ORANGE, Drawing, new_figure
+from elephan.report.palette import look
+from elephan.report.style import BLUE, INK, MUTED, Drawing, new_figure
 from elephan.result.run import Run
 from elephan.studies.uva_2003.layer2 import value
 from elephan.table import phases
@@ -23,7 +24,7 @@ GOODPUT = "goodput_bps.sum"
 RING = 256
 DELAYED_GROWTH = 1.5  # of the window in a round trip of slow start, an ACK for every second segment
 PAYLOAD = 1448 / 1538  # of what is on the wire: packets of 1500 B with timestamps
-CONTROLLER_PAINT = {"Reno": INK, "HSTCP": BLUE, "CUBIC": ORANGE}
+CONTROLLER_PAINT = {"Reno": look("reno").color, "HSTCP": look("highspeed").color, "CUBIC": look("cubic").color}
 SLIDE_15 = {
     "Lambda (622M)": (80, 540, 560),
     "Lambda (1.2G)": (120, 580, 800),

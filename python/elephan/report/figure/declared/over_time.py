@@ -9,7 +9,7 @@ import numpy as np
 from elephan.base.quantity import scale_for, show
 from elephan.report.figure import draw as d
 from elephan.report.figure.registry import by_rate, figure
-from elephan.report.style import BLUE, INK, MUTED, ORANGE, PAPER, VERMILLION, Drawing, new_figure
+from elephan.report.style import INK, MUTED, ORANGE, PAPER, VERMILLION, Drawing, new_figure
 from elephan.report.words.view import NAMED_MAX, View, arrow
 from elephan.statistic import needs
 from elephan.table.rows import column, texts
@@ -46,11 +46,11 @@ def plot_windows(axes: Axes, view: View, thresholds: bool) -> None:
     x = d.time_scale(view.end_ns)[0]
     mark_changes(axes, view)
     _clip(axes, view, series, factor, unit)
-    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, groups=view.groups())
+    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, groups=view.groups(), controls=view.controls())
     if thresholds and _has_threshold(view):
         time, value = next(iter(view.thresholds().values()))
         axes.plot(*d.thin(time * x, value * factor), color=ORANGE, linewidth=1.1, dashes=(3, 2), drawstyle="steps-post")
-        axes.plot([], [], color=BLUE, label="cwnd")
+        axes.plot([], [], color=d.looks_of([*series], view.controls())[next(iter(series))].color, label="cwnd")
         axes.plot([], [], color=ORANGE, dashes=(3, 2), label="ssthresh")
         d.legend(axes, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
 
@@ -183,7 +183,8 @@ def slow_start(view: View) -> Drawing:
     d.log_axis(above, "y", lowest * factor * 0.8, highest(series) * factor * 1.25)
     d.heading(above, "congestion window (logarithmic)", unit)
     mark_changes(above, view)
-    d.lines(above, {name: (t * x, np.where(y > 0, y, np.nan) * factor) for name, (t, y) in series.items()}, groups=view.groups())
+    shown = {name: (t * x, np.where(y > 0, y, np.nan) * factor) for name, (t, y) in series.items()}
+    d.lines(above, shown, groups=view.groups(), controls=view.controls())
     above.grid(axis="y", which="major")
     caption = "In slow start the window doubles every round trip: a straight line here."
     if _has_queue(view):
@@ -220,7 +221,11 @@ def plot_goodput(axes: Axes, view: View) -> float:
     d.mark_warmup(axes, view.run.warmup_ns, x)
     mark_changes(axes, view)
     d.lines(
-        axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, groups={name: name for name in series}, linewidth=1.2
+        axes,
+        {name: (t * x, y * factor) for name, (t, y) in series.items()},
+        groups={name: name for name in series},
+        controls=view.controls(),
+        linewidth=1.2,
     )
     return factor
 
@@ -284,6 +289,7 @@ def rtt(view: View) -> Drawing:
     factor = d.value_axis(axes, "smoothed round-trip time", highest(series), "ns")
     x = d.time_scale(view.end_ns)[0]
     mark_changes(axes, view)
-    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, groups=view.groups(), linewidth=1.2)
+    shown = {name: (t * x, y * factor) for name, (t, y) in series.items()}
+    d.lines(axes, shown, groups=view.groups(), controls=view.controls(), linewidth=1.2)
     d.time_axis(axes, 0, view.end_ns)
     return Drawing("rtt", "Round-trip time", "As the senders estimate it (RFC 6298).", fig)

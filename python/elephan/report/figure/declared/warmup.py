@@ -27,7 +27,7 @@ def warm_up(view: View) -> Drawing:
     factor = d.value_axis(axes, "goodput", float(rates.max()), "bps")
     x = d.time_scale(view.end_ns)[0]
     d.mark_warmup(axes, view.run.warmup_ns, x)
-    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.2)
+    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, controls=view.controls(), linewidth=1.2)
     if not math.isnan(settled):
         axes.axvline(settled * x, color=VERMILLION, linewidth=1.2, dashes=(3, 2))
     d.time_axis(axes, 0, view.end_ns)
