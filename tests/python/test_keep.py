@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from elephan.base.progress import Bar
-from elephan.experiment.job import Job, Outcome
+from elephan.experiment.each import Each
+from elephan.experiment.job import Job, Outcome, Statistics
 from elephan.experiment.keep import Keep
 from elephan.experiment.store.row import Measured
 from elephan.experiment.trials import Variant
@@ -178,6 +179,21 @@ def test_a_changed_function_runs_anew(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "are kept" not in capsys.readouterr().err
     assert swept(3) == [3, 6]
     assert "2 of 2 trials are kept" in capsys.readouterr().err
+
+
+def test_a_function_that_was_typed_in_is_what_its_code_and_its_names_are() -> None:
+    def told(text: str) -> str | None:
+        place: dict[str, Any] = {"__name__": "nowhere"}
+        exec(text, place)
+        return Each(place["own"], Statistics()).name(Job(open_source("sawtooth"), {}, 1, Variant("")))
+
+    first = told("SHARE = 2\ndef own(run): return {'x': SHARE}")
+    assert first is not None
+    assert told("SHARE = 2\n\n\ndef own(run): return {'x': SHARE}  # the same") == first
+    others = ["SHARE = 3\ndef own(run): return {'x': SHARE}", "SHARE = 2\ndef own(run): return {'y': SHARE}"]
+    others += [f"def two(): return {n}\ndef own(run): return {{'x': two()}}" for n in (1, 2)]
+    assert len({first, *map(told, others)}) == 5
+    assert told("import threading\nlock = threading.Lock()\ndef own(run): return {'x': lock}") is None
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """A function of the caller that reduces each run where it runs: its numbers stand beside the statistics as `each.NAME`.
 
 A trial is kept under what the function is: the file that it stands in with those beside it that it imports, its name, defaults
-and what it closes over. One of which nobody can tell that (it has no source, or closes over what has no bytes) runs anew each time.
+and what it closes over; of one that was typed in, its code and what it uses by name. Where nobody can tell that (it uses what has no
+bytes), its trials run anew each time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from elephan.base.errors import InputError
@@ -76,11 +77,30 @@ def _told(function: Any) -> str | None:
     """A digest of what a function is, or None if nobody can tell."""
     with contextlib.suppress(OSError, TypeError, pickle.PicklingError, AttributeError):
         inner = _inner(function)
-        held = [cell.cell_contents for cell in getattr(inner, "__closure__", None) or ()]
+        held = [cell.cell_contents for cell in inner.__closure__ or ()]
         bound = [getattr(function, "args", ()), getattr(function, "keywords", {}), inner.__defaults__, inner.__kwdefaults__, held]
         files = [Path(str(module.__file__)).read_bytes() for module in beside(function)]
-        return digest(inner.__qualname__, pickle.dumps(bound), *(files or [inspect.getsource(inner).encode()]))
+        return digest(inner.__qualname__, pickle.dumps(bound), *(files or _typed_in(inner, [])))
     return None
+
+
+def _typed_in(function: Any, seen: list[Any]) -> list[bytes]:
+    """What a function without a file is: its code, and the values that it uses by name."""
+    seen.append(function)
+    found: list[bytes] = []
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        plain = [value for value in code.co_consts if not isinstance(value, CodeType)]
+        codes += [value for value in code.co_consts if isinstance(value, CodeType)]
+        found += [code.co_code, repr((plain, code.co_names, code.co_varnames)).encode()]
+        for name in code.co_names:
+            value = function.__globals__.get(name)
+            if isinstance(value, FunctionType) and not beside(value):
+                found += _typed_in(value, seen) if value not in seen else []
+            else:
+                found.append(value.__name__.encode() if isinstance(value, ModuleType) else pickle.dumps(value))
+    return found
 
 
 def _inner(function: Any) -> Any:

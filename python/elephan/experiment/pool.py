@@ -142,6 +142,8 @@ def _keeping(jobs: Sequence[Job], store: Store | None, identities: Sequence[Iden
     keep = Keep.read(text)
     if store is None:
         raise InputError(f"keep {text}: tables of runs are kept in a store; give out or store")
+    if jobs and not any(identities):
+        raise InputError(f"keep {text}: no run can be kept, as a congestion control or each uses what has no source")
     chosen, there = keep.chosen(jobs), {} if again else runs.of(store.where)
     found = []
     for job, identity in zip(jobs, identities, strict=True):
