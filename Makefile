@@ -163,6 +163,7 @@ generate:
 	cargo run --quiet --package elephan-scenario --bin generate -- $(CHECK)
 	cargo run --quiet --package elephan-record --example data_dictionary -- $(CHECK)
 	cargo run --quiet --package elephan-tcp --example stack_table -- $(CHECK)
+	$(BIN)/python explore/generate.py $(CHECK)
 
 clean:
 	rm -rf target $(VENV) dist results

@@ -14,22 +14,27 @@ export type Stroke = {
   alpha: number;
   role: "line" | "marks" | "dots" | "band";
 };
-export type Scene = { strokes: Stroke[]; unit: string; from_ns: number; to_ns: number; warmup_ns: number; top: number };
+export type Scene = { strokes: Stroke[]; unit: string; from_ns: number; to_ns: number; warmup_ns: number; top: number; bottom: number };
 
 export const GUTTER = 66;
 const MARK = 7;
 
-/** Returns a round upper end for the axis that shows these strokes. */
-export function topOf(strokes: Stroke[], from_ns: number, to_ns: number): number {
-  let top = 0;
+/** Returns the ends of the axis that shows these strokes: 0 is on it. */
+export function ends(strokes: Stroke[], from_ns: number, to_ns: number): { top: number; bottom: number } {
+  let [top, bottom] = [0, 0];
   for (const s of strokes) {
     if (s.role === "marks") continue;
-    for (let i = 0; i < s.y.length; i++) {
-      const v = s.y[i]!;
-      if (v > top && s.t[i]! >= from_ns && s.t[i]! <= to_ns) top = v;
+    for (const [values, end] of [[s.y, 1], [s.low, 0]] as const) {
+      if (!values) continue;
+      for (let i = 0; i < values.length; i++) {
+        const v = values[i]!;
+        if (s.t[i]! < from_ns || s.t[i]! > to_ns) continue;
+        if (end && v > top) top = v;
+        if (v < bottom) bottom = v;
+      }
     }
   }
-  return top > 0 ? top * 1.06 : 1;
+  return { top: top > 0 ? top * 1.06 : bottom < 0 ? 0 : 1, bottom: bottom * 1.06 };
 }
 
 /** What a canvas and an SVG file are drawn with: the calls of a canvas that both have. */
@@ -97,7 +102,7 @@ const font = (px: number) => `${px}px Inter, "Segoe UI", system-ui, -apple-syste
 /** One plot in an element of the page. */
 export class Plot {
   private readonly u: uPlot;
-  private scene: Scene = { strokes: [], unit: "", from_ns: 0, to_ns: 1, warmup_ns: 0, top: 1 };
+  private scene: Scene = { strokes: [], unit: "", from_ns: 0, to_ns: 1, warmup_ns: 0, top: 1, bottom: 0 };
   private silent = false;
 
   constructor(element: HTMLElement, width: number, height: number, axis: boolean, hand: Hand) {
@@ -132,7 +137,7 @@ export class Plot {
       cursor: { sync: { key: "elephan" }, drag: { x: true, y: false, setScale: false }, y: false, points: { show: false } },
       scales: {
         x: { time: false, range: () => [this.scene.from_ns, this.scene.to_ns] },
-        y: { range: () => [0, this.scene.top] },
+        y: { range: () => [this.scene.bottom, this.scene.top] },
       },
       axes,
       series: [{}, { paths: () => null, points: { show: false } }],
@@ -209,9 +214,9 @@ export class Plot {
   private paint(u: uPlot): void {
     const { ctx, bbox } = u;
     const ratio = uPlot.pxRatio;
-    const { from_ns, to_ns, top, warmup_ns } = this.scene;
+    const { from_ns, to_ns, top, bottom, warmup_ns } = this.scene;
     const x = (t: number) => bbox.left + ((t - from_ns) / (to_ns - from_ns)) * bbox.width;
-    const y = (v: number) => bbox.top + (1 - v / top) * bbox.height;
+    const y = (v: number) => bbox.top + ((top - v) / (top - bottom)) * bbox.height;
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top - ratio, bbox.width, bbox.height + 2 * ratio);
@@ -225,8 +230,8 @@ export class Plot {
     ctx.strokeStyle = variable("--line");
     ctx.lineWidth = ratio;
     ctx.beginPath();
-    ctx.moveTo(bbox.left, bbox.top + bbox.height);
-    ctx.lineTo(bbox.left + bbox.width, bbox.top + bbox.height);
+    ctx.moveTo(bbox.left, y(Math.max(0, bottom)));
+    ctx.lineTo(bbox.left + bbox.width, y(Math.max(0, bottom)));
     ctx.stroke();
   }
 }

@@ -1,5 +1,5 @@
 // A panel as an SVG file in the report's style: light, on white, text as text.
-import { variableOf } from "../model/colors";
+import { lookOf, variableOf } from "../model/colors";
 import { round_steps, show } from "../model/quantity";
 import type { Line } from "../model/picture";
 import { draw, type Pen, type Scene } from "./plot";
@@ -72,20 +72,20 @@ function light(): (name: string) => string {
 /** Returns the text of an SVG file with what a panel shows. */
 export function svg(scene: Scene, title: string, lines: Line[]): string {
   const color = light();
-  const { from_ns, to_ns, top } = scene;
+  const { from_ns, to_ns, top, bottom } = scene;
   const [w, h] = [WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM];
   const x = (t: number) => LEFT + ((t - from_ns) / (to_ns - from_ns)) * w;
-  const y = (v: number) => TOP + (1 - v / top) * h;
+  const y = (v: number) => TOP + ((top - v) / (top - bottom)) * h;
   const text = (px: number, py: number, words: string, anchor: string, fill: string) =>
     `<text x="${px.toFixed(1)}" y="${py.toFixed(1)}" text-anchor="${anchor}" fill="${fill}">${escape(words)}</text>`;
-  const grid = round_steps(0, top, 4).map(
+  const grid = round_steps(bottom, top, 4).map(
     (v) => `<path d="M${LEFT} ${y(v).toFixed(1)}h${w}" stroke="${color("--grid")}"/>` + text(LEFT - 8, y(v) + 4, show(v, scene.unit), "end", color("--muted")),
   );
   const ticks = round_steps(from_ns, to_ns, 8).map((t) => text(x(t), HEIGHT - BOTTOM + 18, show(t, "ns", 6), "middle", color("--muted")));
   const paper = new Paper();
   const main = lines.filter((l) => l.role !== "marks");
   const strokes = lines.map((l) => ({
-    t: l.t, y: l.y, alpha: main.length > 12 ? 0.5 : 1, dash: l.role === "second" ? [2, 4] : [],
+    t: l.t, y: l.y, alpha: main.length > 12 ? 0.5 : 1, dash: l.role === "second" ? [2, 4] : [...lookOf(l.paint)[1]],
     color: color(l.role === "marks" ? "--bad" : variableOf(l.paint)), width: l.role === "marks" ? 0.8 : 1.5,
     role: l.role === "marks" ? ("marks" as const) : ("line" as const),
   }));

@@ -1,24 +1,38 @@
-import type { Engine } from "./engine";
+import type { Engine, Head } from "./engine";
 import { Native } from "./native";
 import { Wasm } from "./wasm";
 
-const meta = (name: string): string => {
-  const content = document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "";
-  return /^%[A-Z]+%$/.test(content) ? "" : content;
-};
+/** What the server says first: what the command line named. */
+export type Start = { scenario?: { name: string; text: string }; load?: string };
 
-/** Returns the engine of this page: the server that wrote its token into the page, else WebAssembly. */
-export function choose(): Engine {
-  const token = meta("elephan-token");
-  if (!token || new URLSearchParams(location.search).has("wasm")) return new Wasm();
-  const address = new URL("engine", location.href);
-  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
-  address.hash = address.search = "";
-  return new Native(address.href, token);
+const KEPT = "elephan-token";
+
+/** Takes the token out of the address; another tab of this browser finds it where it is kept. */
+function token(): { own: string | null; kept: string | null } {
+  const found = /^#token=([\w-]+)$/.exec(location.hash);
+  const kept = localStorage.getItem(KEPT);
+  if (!found) return { own: null, kept };
+  localStorage.setItem(KEPT, found[1]!);
+  history.replaceState(null, "", location.pathname + location.search);
+  return { own: found[1]!, kept };
 }
 
-/** Returns what the command line asked the page to open, or null. */
-export function asked(): { kind: string; text?: string; path?: string; name?: string } | null {
-  const content = meta("elephan-open");
-  return content ? JSON.parse(content) : null;
+/** Returns the engine of this page: the server whose token the address or this browser has, else WebAssembly. */
+export async function choose(): Promise<{ engine: Engine; start: Start }> {
+  const { own, kept } = token();
+  const key = own ?? kept;
+  if (key) {
+    const address = new URL("engine", location.href);
+    address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+    address.hash = address.search = "";
+    const native = new Native(address.href, key);
+    try {
+      const hello: Head = await native.hello();
+      return { engine: native, start: (hello.start ?? {}) as Start };
+    } catch (error) {
+      if (own) throw error;
+      native.end();
+    }
+  }
+  return { engine: new Wasm(), start: {} };
 }

@@ -1,17 +1,21 @@
-import { Desk, EngineError, type Ask, type Engine, type Reply } from "./engine";
+import { Desk, EngineError, type Ask, type Engine, type Head, type Reply } from "./engine";
 
 const LOST =
-  "The elephan server has stopped answering. Your scenario is kept in the address of this page: " +
-  "start `elephan explore` again and open that address, or wait until the server is back.";
+  "The elephan server has stopped answering. Nothing is lost: your scenario is in the address of this page. " +
+  "Start `elephan explore` again and open the address that it prints, or wait until this server is back.";
+const AGAIN_MS = 3000;
+/** Codes with which the server closes for good: the token is wrong, or it has no engine. */
+const FOR_GOOD = [4401, 4403, 4404, 4408];
 
 /** The engine on this machine, over one WebSocket. It connects again by itself. */
 export class Native implements Engine {
   readonly kind = "native";
   private readonly desk = new Desk();
   private readonly listeners: ((problem: string | null) => void)[] = [];
-  private socket: WebSocket | null = null;
   private open: Promise<WebSocket> | null = null;
+  private greeted: Head = {};
   private lost = false;
+  private ended = false;
 
   constructor(
     private readonly address: string,
@@ -22,17 +26,26 @@ export class Native implements Engine {
     this.listeners.push(listener);
   }
 
+  /** Connects, and returns what the server says first. */
+  async hello(): Promise<Head> {
+    await this.connect();
+    return this.greeted;
+  }
+
+  end(): void {
+    this.ended = true;
+  }
+
   async request(method: string, params: object = {}, ask: Ask = {}): Promise<Reply> {
     const socket = await this.connect();
     return this.desk.open(
       ask,
       (id) => {
-        const head = { id, method, params, ...(ask.payload ? { payload: ask.payload.byteLength } : {}) };
-        socket.send(JSON.stringify(head));
+        socket.send(JSON.stringify({ id, method, params, ...(ask.payload ? { payload: ask.payload.byteLength } : {}) }));
         if (ask.payload) socket.send(ask.payload);
       },
       (id) => {
-        if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ id: 0, method: "cancel", params: { id } }));
+        if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ id: `cancel ${id}`, method: "cancel", params: { id } }));
       },
     );
   }
@@ -41,22 +54,31 @@ export class Native implements Engine {
     this.open ??= new Promise((resolve, reject) => {
       const socket = new WebSocket(this.address);
       socket.binaryType = "arraybuffer";
-      socket.onopen = () => {
-        socket.send(JSON.stringify({ token: this.token }));
-        this.socket = socket;
-        if (this.lost) this.tell(null);
-        this.lost = false;
-        resolve(socket);
-      };
       socket.onmessage = (event: MessageEvent<ArrayBuffer>) => this.desk.take(event.data);
-      socket.onclose = () => {
+      socket.onopen = () => {
+        const send = (id: number) => socket.send(JSON.stringify({ id, method: "hello", params: { token: this.token } }));
+        this.desk.open({}, send, () => undefined).then(
+          ({ head }) => {
+            this.greeted = head;
+            if (this.lost) this.tell(null);
+            this.lost = false;
+            resolve(socket);
+          },
+          (error: Error) => {
+            this.ended = true;
+            reject(error);
+          },
+        );
+      };
+      socket.onclose = (event) => {
         this.open = null;
-        this.socket = null;
+        if (FOR_GOOD.includes(event.code)) this.ended = true;
         reject(new EngineError(LOST));
         this.desk.fail(new EngineError(LOST));
+        if (this.ended) return;
         if (!this.lost) this.tell(LOST);
         this.lost = true;
-        setTimeout(() => this.socket ?? this.connect().catch(() => undefined), 3000);
+        setTimeout(() => this.connect().catch(() => undefined), AGAIN_MS);
       };
     });
     return this.open;

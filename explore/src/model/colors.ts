@@ -1,5 +1,5 @@
 // One colour for each congestion control, on every panel and in every report.
-import { OF_CONGESTION_CONTROL } from "../generated/palette";
+import { CONTROLS, GUEST, HUES, type Look } from "../generated/palette";
 
 const style = () => getComputedStyle(document.documentElement);
 let cache = new Map<string, string>();
@@ -18,13 +18,26 @@ export function variable(name: string): string {
   return value;
 }
 
-/** Returns the CSS variable of a line: by congestion control, by port, by kind of datagram. */
-export function variableOf(paint: string): string {
+/** CRC-32, by which the report chooses the colour of a name that its table has not. */
+export function crc32(text: string): number {
+  let crc = -1;
+  for (const byte of new TextEncoder().encode(text)) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc >>> 0;
+}
+
+const PORTS: Look[] = [["--ink", []], ["--muted", []], ["--s5", []], ["--s3", []]];
+
+/** Returns how a line looks: by congestion control as in every report, or by the number of its port. */
+export function lookOf(paint: string): Look {
   const port = /^port (\d+)$/.exec(paint);
-  if (port) return ["--ink", "--muted", "--s5", "--s3"][Number(port[1]) % 4]!;
-  const known = OF_CONGESTION_CONTROL[paint];
-  if (known !== undefined) return `--s${known}`;
-  let sum = 0;
-  for (const letter of paint) sum = (sum * 31 + letter.charCodeAt(0)) % 6;
-  return `--s${sum}`;
+  if (port) return PORTS[Number(port[1]) % PORTS.length]!;
+  return CONTROLS[paint] ?? [HUES[crc32(paint) % HUES.length]!, GUEST];
+}
+
+/** Returns the CSS variable of a line's colour. */
+export function variableOf(paint: string): string {
+  return lookOf(paint)[0];
 }

@@ -1,116 +1,100 @@
-// Which controls a scenario gets: templates by path, filled in with what its text says.
-import { parse, type Quantity } from "./quantity";
+// The controls of a scenario, as the engine offers them, and how a slider of one of them moves.
+import { parse, write, type Quantity } from "./quantity";
 
-export type Template = {
+export type Control = {
   path: string;
   title: string;
-  unit: string;
-  kind: "quantity" | "number" | "choice" | "flag" | "count" | "text";
+  text: string;
+  kind: "quantity" | "number" | "count" | "choice" | "flag" | "text";
+  quantity: "" | "time" | "rate" | "size" | "count" | "limit";
+  unit: "" | "s" | "bit/s" | "B" | "p" | "bdp";
+  value: unknown;
+  number: number | null;
+  given: boolean;
   low: number | null;
   high: number | null;
   scale: "linear" | "log";
-  choices: string[] | null;
+  choices: string[];
+  pattern: string;
   group: string;
-  default?: string | null;
-  when?: { path: string; is: string | string[] } | null;
+  main: boolean;
 };
 
-export type Control = Template & {
-  /** The path with numbers in its brackets. */
-  at: string;
-  /** Of which entry it is, such as the name of the traffic; empty if there is one only. */
-  of: string;
-  /** As the text has it, or as it is by default. */
-  text: string;
-  given: boolean;
-};
-
-type Values = unknown;
-
-/** Returns the value at a path such as `traffic[1].start`, or undefined. */
-export function at(values: Values, path: string): unknown {
-  let here = values as Record<string, unknown> | undefined;
-  for (const part of path.matchAll(/[^.[\]]+/g)) {
-    if (here === null || typeof here !== "object") return undefined;
-    here = (here as Record<string, unknown>)[part[0]] as Record<string, unknown> | undefined;
-  }
-  return here;
+/** Returns the value of a control as a person reads and types it. */
+export function wording(control: Control): string {
+  if (control.pattern && control.number !== null) return String(control.number);
+  const value = control.value;
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? toml(value) : String(value);
 }
 
-function indices(path: string, given: Record<string, string>): string[] {
-  const brackets = path.indexOf("[]");
-  if (brackets < 0) return [path];
-  const head = path.slice(0, brackets);
-  const numbers = new Set<number>();
-  for (const key of Object.keys(given)) {
-    const found = key.startsWith(head + "[") ? /^\[(\d+)\]/.exec(key.slice(head.length)) : null;
-    if (found) numbers.add(Number(found[1]));
-  }
-  return [...numbers].sort((a, b) => a - b).flatMap((n) => indices(`${head}[${n}]${path.slice(brackets + 2)}`, given));
+/** Returns a value as TOML writes it in one line. */
+export function toml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toml).join(", ")}]`;
+  if (value !== null && typeof value === "object") return `{ ${Object.entries(value).map(([key, inner]) => `${key} = ${toml(inner)}`).join(", ")} }`;
+  return JSON.stringify(value);
 }
 
-const parent = (path: string): string => path.replace(/(\.[^.[\]]+|\[\d+\])$/, "");
-const text = (value: unknown): string | null =>
-  value == null ? null : typeof value === "object" ? ((value as { kind?: string }).kind ?? null) : String(value);
-
-function fits(template: Template, path: string, given: Record<string, string>, values: Values): boolean {
-  const when = template.when;
-  if (!when) return true;
-  const of = indices(when.path, given).find((p) => !p.includes("[") || p.split("]")[0] === path.split("]")[0]) ?? when.path;
-  const is = given[of] ?? given[`${of}.kind`] ?? text(at(values, of)) ?? "";
-  return (Array.isArray(when.is) ? when.is : [when.is]).includes(is);
+/** Returns the value for the text of a scenario, of what a person has typed into a control. */
+export function typed(control: Control, text: string): string {
+  if (!control.pattern || Number.isNaN(Number(text)) || text.trim() === "") return text;
+  return Number(text) === 0 ? "none" : control.pattern.replace("#", String(Number(text)));
 }
 
-/** Returns the controls for a scenario, in the order of the templates. */
-export function controls(templates: Template[], given: Record<string, string>, values: Values): Control[] {
-  const out: Control[] = [];
-  const keys = Object.keys(given);
-  const several = (keys.filter((key) => /^traffic\[\d+\]\.name$/.test(key)).length || indices("traffic[].kind", given).length) > 1;
-  for (const template of templates) {
-    for (const path of indices(template.path, given)) {
-      const said = given[path] ?? given[`${path}.kind`];
-      const above = parent(path);
-      const there = above === path || keys.some((key) => key.startsWith(above + ".") || key === above) || above === "tcp";
-      if (said === undefined && !there) continue;
-      if (!fits(template, path, given, values)) continue;
-      const value = said ?? text(at(values, path)) ?? template.default ?? null;
-      if (value === null && template.kind !== "text" && template.kind !== "choice") continue;
-      const index = /^(\w+)\[(\d+)\]/.exec(path);
-      const of = index ? (given[`${index[1]}[${index[2]}].name`] ?? (several || index[1] !== "traffic" ? `${index[1]} ${index[2]}` : "")) : "";
-      out.push({ ...template, at: path, of: index && !several && index[1] === "traffic" ? "" : of, text: value ?? "", given: said !== undefined });
-    }
-  }
-  return out;
+const bare = (text: unknown) => String(text ?? "").replace(/[[\]"]/g, "").replace(/\s*,\s*/g, " – ");
+
+/** Returns the heading of a group of controls. `given` has values as the text writes them. */
+export function heading(group: string, given: Record<string, unknown>): string {
+  const entry = /^(\w+)\[(\d+)\]$/.exec(group);
+  if (entry) return `${entry[1]} · ${bare(given[`${group}.name`] ?? given[`${group}.between`]) || entry[2]}`;
+  if (group === "template") return `network · ${bare(given["template.kind"]) || "template"}`;
+  if (group === "tcp") return "TCP";
+  return group.replace(".", " · ");
 }
 
-export type Slider = { low: number; high: number; log: boolean; like: Quantity; value: number };
+export type Slider = { low: number; high: number; log: boolean; value: number; like: Quantity; whole: boolean };
 
-const RELATIVE: Record<string, [number, number]> = { bdp: [0.05, 20], packets: [1, 10_000] };
-const BUFFER: [number, number] = [3000, 64e6];
+const LIKE: Record<string, Quantity["kind"]> = { s: "time", "bit/s": "rate", B: "size", p: "packets", bdp: "bdp" };
 
-/** Returns what a slider of a control needs, or null if the value has no place on one (a spread, "none"). */
+/** Returns what a slider of a control needs, or null if its value has no place on one. */
 export function slider(control: Control): Slider | null {
-  const like = parse(control.text);
-  if (!like || !["quantity", "number", "count"].includes(control.kind)) return null;
-  const range = RELATIVE[like.kind] ?? (like.kind === "size" && control.unit === "bdp" ? BUFFER : undefined);
-  let low = range ? range[0] : (control.low ?? (control.kind === "count" ? 1 : 0));
-  let high = range ? range[1] : (control.high ?? Math.max(2 * like.value, 1));
-  if (like.value < low) low = like.value;
-  if (like.value > high) high = like.value;
-  const log = (range !== undefined || control.scale === "log") && low > 0;
-  return { low, high, log, like, value: like.value };
+  const { number, low, high } = control;
+  if (!["quantity", "number", "count"].includes(control.kind) || number === null || low === null || high === null || !(high > low)) return null;
+  const written = typeof control.value === "string" ? parse(control.value) : null;
+  const kind = LIKE[control.unit] ?? "number";
+  const like: Quantity = { value: number, kind, unit: written?.kind === kind ? written.unit : control.unit };
+  return {
+    low: Math.min(low, number), high: Math.max(high, number), log: control.scale === "log", value: number, like,
+    whole: control.kind === "count" || control.unit === "p",
+  };
 }
+
+/** The share of a logarithmic slider that stands for 0, where 0 is a value. */
+const ZERO = 0.06;
+const least = (s: Slider) => (s.low > 0 ? s.low : s.high / 1e4);
 
 /** Returns where a value stands on a slider, 0 to 1. */
 export function position(s: Slider, value: number): number {
-  const share = s.log ? Math.log(value / s.low) / Math.log(s.high / s.low) : (value - s.low) / (s.high - s.low);
-  return Math.min(1, Math.max(0, share));
+  const share = (): number => {
+    if (!s.log) return (value - s.low) / (s.high - s.low);
+    if (value <= 0) return 0;
+    const along = Math.log(value / least(s)) / Math.log(s.high / least(s));
+    return s.low > 0 ? along : ZERO + (1 - ZERO) * along;
+  };
+  return Math.min(1, Math.max(0, share()));
 }
 
 /** Returns the value at a place of a slider: two significant digits, whole if it counts. */
-export function valueAt(s: Slider, share: number, whole: boolean): number {
+export function valueAt(s: Slider, share: number): number {
   if (share <= 0) return s.low;
   if (share >= 1) return s.high;
-  const exact = s.log ? s.low * (s.high / s.low) ** share : s.low + share * (s.high - s.low);
-  return whole ? Math.max(1, Math.round(exact)) : Number(exact.toPrecision(2));
+  if (s.log && s.low <= 0 && share < ZERO) return 0;
+  const along = s.log && s.low <= 0 ? (share - ZERO) / (1 - ZERO) : share;
+  const exact = s.log ? least(s) * (s.high / least(s)) ** along : s.low + share * (s.high - s.low);
+  return s.whole ? Math.round(exact) : Number(exact.toPrecision(2));
+}
+
+/** Returns the text of a slider's value. */
+export function text(s: Slider, value: number): string {
+  return write(value, s.like);
 }

@@ -13,21 +13,26 @@ export type Flow = {
   end_ns: number | null;
 };
 export type Port = {
-  port: number;
+  id: number;
   name: string;
   node: string;
   peer: string;
   rate_bps: number;
-  sampled: boolean;
-  bottleneck: boolean;
-  limit_bytes?: number | null;
+  delay_ns: number;
+  utilisation?: number;
+  drops?: number;
 };
+export type Node = { id: number; name: string; kind: "host" | "switch"; x: number; y: number; memory_bytes: number | null };
+export type Link = { from: number; to: number; ports: [number, number]; rate_bps: number; reverse_rate_bps: number; delay_ns: number };
+export type Topology = { nodes: Node[]; links: Link[] };
 
 export type LineAsk = {
   table: string;
   column?: string;
   where?: Record<string, number | string>;
   how: "value" | "rate" | "sum" | "count";
+  /** Seconds of a rate. */
+  per?: number;
 };
 export type Wanted = {
   panel: PanelId;
@@ -65,17 +70,18 @@ export function drawnFlows(flows: Flow[]): Flow[] {
   return Array.from({ length: MOST_FLOWS }, (_, i) => flows[Math.floor((i * flows.length) / MOST_FLOWS)]!);
 }
 
-/** Returns the ports whose queue is drawn: the bottleneck first, then those between switches, then the rest. */
-export function drawnPorts(ports: Port[]): Port[] {
-  const rank = (p: Port) => (p.bottleneck ? 0 : p.limit_bytes ? 1 : 2);
+/** Returns the ports whose queue is drawn: of the switches, the bottleneck first, then the busiest or the slowest. */
+export function drawnPorts(ports: Port[], topology: Topology, bottleneck: string | null): Port[] {
+  const switches = new Set(topology.nodes.filter((n) => n.kind === "switch").map((n) => n.name));
+  const rank = (p: Port) => -(p.drops ?? 0);
   return ports
-    .filter((p) => p.sampled)
-    .sort((a, b) => rank(a) - rank(b) || a.rate_bps - b.rate_bps || a.port - b.port)
+    .filter((p) => switches.has(p.node))
+    .sort((a, b) => Number(b.name === bottleneck) - Number(a.name === bottleneck) || rank(a) - rank(b) || a.rate_bps - b.rate_bps || a.id - b.id)
     .slice(0, MOST_PORTS);
 }
 
 /** Returns every line that the panels of a run ask for. */
-export function wanted(flows: Flow[], ports: Port[], switches: string[]): Wanted[] {
+export function wanted(flows: Flow[], ports: Port[], topology: Topology, bottleneck: string | null): Wanted[] {
   const out: Wanted[] = [];
   const own = drawnFlows(flows);
   for (const f of own) {
@@ -91,13 +97,13 @@ export function wanted(flows: Flow[], ports: Port[], switches: string[]): Wanted
     line("rtt", "srtt_ns", "value");
     line("inflight", "inflight_bytes", "value");
   }
-  for (const [index, p] of drawnPorts(ports).entries()) {
+  for (const [index, p] of drawnPorts(ports, topology, bottleneck).entries()) {
     const port = (ask: LineAsk, role: Wanted["role"]) =>
-      out.push({ panel: "queue", role, name: p.name.replace("->", " → "), port: p.port, group: p.name, paint: `port ${index}`, ask });
-    port({ table: "port_samples", column: "queue_bytes", where: { port: p.port }, how: "value" }, "main");
-    port({ table: "events", column: "packet_bytes", where: { kind: "drop", port: p.port }, how: "value" }, "marks");
+      out.push({ panel: "queue", role, name: p.name.replace("->", " → "), port: p.id, group: p.name, paint: `port ${index}`, ask });
+    port({ table: "port_samples", column: "queue_bytes", where: { port: p.id }, how: "value" }, "main");
+    port({ table: "events", column: "packet_bytes", where: { kind: "drop", port: p.id }, how: "value" }, "marks");
   }
-  for (const [index, name] of switches.entries())
+  for (const [index, name] of topology.nodes.filter((n) => n.kind === "switch" && n.memory_bytes !== null).map((n) => n.name).slice(0, 4).entries())
     out.push({
       panel: "memory", role: "main", name, group: name, paint: `port ${index}`,
       ask: { table: "switch_samples", column: "memory_bytes", where: { switch: name }, how: "value" },

@@ -1,11 +1,11 @@
 // A picture: what the panels show of one run, as typed arrays.
 import type { Engine, Head } from "../engine/engine";
-import { wanted, type Flow, type Port, type Wanted } from "./panels";
+import { wanted, type Flow, type Port, type Topology, type Wanted } from "./panels";
 
 export type Line = Wanted & { t: Float64Array; y: Float64Array; unit: string; thinned: boolean };
 export type Range = { from_ns: number; to_ns: number };
 export type Picture = {
-  handle: string;
+  handle: number;
   text: string;
   seed: number;
   /** The whole of it, and the part that the arrays cover. */
@@ -14,9 +14,9 @@ export type Picture = {
   warmup_ns: number;
   flows: Flow[];
   ports: Port[];
+  topology: Topology;
   lines: Line[];
   summary: Head | null;
-  answer: string | null;
   wall_s: number;
   /** Below 1 while the run is under way. */
   share: number;
@@ -30,7 +30,7 @@ export function budget(lines: number, width: number): number {
 }
 
 /** Asks the engine for lines in an interval. */
-export async function fetchLines(engine: Engine, handle: string, asked: Wanted[], range: Range, points: number, signal?: AbortSignal): Promise<Line[]> {
+export async function fetchLines(engine: Engine, handle: number, asked: Wanted[], range: Range, points: number, signal?: AbortSignal): Promise<Line[]> {
   if (asked.length === 0) return [];
   const params = { handle, lines: asked.map((w) => w.ask), ...range, points };
   const { head, body } = await engine.request("series", params, signal ? { signal } : {});
@@ -44,11 +44,11 @@ export async function fetchLines(engine: Engine, handle: string, asked: Wanted[]
   }));
 }
 
-/** Asks for flows and ports of a run, which say which lines there are. */
-export async function fetchParts(engine: Engine, handle: string): Promise<{ flows: Flow[]; ports: Port[]; asked: Wanted[] }> {
-  const [flows, ports] = await Promise.all([engine.request("flows", { handle }), engine.request("ports", { handle })]);
-  const parts = { flows: flows.head.flows as Flow[], ports: ports.head.ports as Port[] };
-  return { ...parts, asked: wanted(parts.flows, parts.ports, (ports.head.switches as string[] | undefined) ?? []) };
+/** Asks for flows, ports and network of a run, which say which lines there are. */
+export async function fetchParts(engine: Engine, handle: number, summary: Head | null = null) {
+  const [flows, ports, topology] = await Promise.all(["flows", "ports", "topology"].map((method) => engine.request(method, { handle })));
+  const parts = { flows: flows!.head.value as Flow[], ports: ports!.head.value as Port[], topology: topology!.head as Topology };
+  return { ...parts, asked: wanted(parts.flows, parts.ports, parts.topology, summary?.bottleneck?.port ?? null) };
 }
 
 /** Returns the value of a line at a time: of the last sample at or before it; NaN before the first and well after the last. */

@@ -1,27 +1,22 @@
 // What the page knows and does: the scenario, its run, the picture before, the view.
 import { Cancelled, EngineError, type Engine, type Head } from "../engine/engine";
-import { controls, type Control, type Template } from "./controls";
+import type { Control } from "./controls";
 import { History } from "./history.svelte";
 import { pack } from "./link";
 import { budget, fetchLines, fetchParts, type Picture, type Range } from "./picture";
-import { parse } from "./quantity";
 
 export type Trouble = { line?: number; column?: number; path?: string; message: string };
 export type Mark = { at_ns: number; kind: string; flow?: number | null; port?: number | null; text: string };
 export type Why = { flow: number; spans: { from_ns: number; to_ns: number; reason: string }[] };
-type State = { text: string; seed: number | null };
-export type Told = { templates: Template[]; schema: Head; version: string; tables: Head; limits: Head };
-
-const seconds = (text: string | undefined, otherwise: number) => {
-  const q = text ? parse(text) : null;
-  return q && q.kind === "time" ? q.value * 1e9 : otherwise;
-};
+export type Told = { version: string; tables: Head; limits: Head };
+type Seen = { title?: string; question?: string; duration_ns: number; warmup_ns: number };
 
 export class Session {
-  readonly history: History<State>;
+  readonly history: History<string>;
   told = $state.raw<Told | null>(null);
-  given = $state.raw<Record<string, string>>({});
-  values = $state.raw<unknown>(null);
+  given = $state.raw<Record<string, unknown>>({});
+  controls = $state.raw<Control[]>([]);
+  plan = $state.raw<Seen | null>(null);
   resolved = $state("");
   errors = $state.raw<Trouble[]>([]);
   notes = $state.raw<string[]>([]);
@@ -57,9 +52,9 @@ export class Session {
 
   constructor(
     readonly engine: Engine,
-    state: State,
+    text: string,
   ) {
-    this.history = new History(state);
+    this.history = new History(text);
     engine.onState((problem) => {
       this.lost = problem;
       if (problem === null && this.told) void this.run(performance.now());
@@ -67,10 +62,7 @@ export class Session {
   }
 
   get text(): string {
-    return this.history.now.text;
-  }
-  get controls(): Control[] {
-    return this.told ? controls(this.told.templates, this.given, this.values) : [];
+    return this.history.now;
   }
   get before(): Picture | null {
     return this.pinned ?? this.ghost;
@@ -79,7 +71,7 @@ export class Session {
   async open(): Promise<void> {
     if (!this.told) {
       const { head } = await this.engine.request("describe");
-      this.told = { templates: head.controls, schema: head.schema, version: head.version, tables: head.tables, limits: head.limits };
+      this.told = { version: head.version, tables: head.tables, limits: head.limits };
     }
     const checked = this.check();
     const ran = this.run(performance.now());
@@ -99,26 +91,19 @@ export class Session {
       while (this.waiting.size > 0) {
         const began = this.started;
         this.started = 0;
-        let { text, seed } = this.history.now;
+        let text = this.text;
         let step: string | null = null;
+        let ok = true;
         for (const [path, change] of [...this.waiting]) {
           this.waiting.delete(path);
           step = change.gesture;
-          if (path === "seed") seed = change.value === null ? null : Number(change.value);
-          else {
-            const { head } = await this.engine.request("edit", { text, path, value: change.value });
-            if (!head.ok && head.errors?.length) {
-              this.errors = head.errors;
-              if (!head.text || head.text === text) continue;
-            }
-            text = head.text as string;
-          }
-          const given = { ...this.given };
-          if (change.value === null) delete given[path];
-          else given[path] = change.value;
-          this.given = given;
+          const { head } = await this.engine.request("edit", { text, path, value: change.value });
+          text = head.text as string;
+          ok = this.look(head);
         }
-        this.become({ text, seed }, step, began);
+        if (text === this.text) continue;
+        if (this.history.set(text, step) && ok) this.keep();
+        if (ok) void this.run(began);
       }
     } catch (error) {
       this.fail(error);
@@ -130,7 +115,7 @@ export class Session {
   /** A text as a person has typed it. */
   async type(text: string, gesture: string | null = "typing"): Promise<void> {
     if (text === this.text) return;
-    const begins = this.history.set({ text, seed: this.history.now.seed }, gesture);
+    const begins = this.history.set(text, gesture);
     const began = performance.now();
     if (await this.check()) {
       if (begins) this.keep();
@@ -138,10 +123,9 @@ export class Session {
     }
   }
 
-  private become(state: State, gesture: string | null, began: number): void {
-    if (state.text === this.text && state.seed === this.history.now.seed) return;
-    if (this.history.set(state, gesture)) this.keep();
-    void this.run(began);
+  /** A gesture is over: what comes next is a step of its own. */
+  rest(): void {
+    this.history.settle();
   }
 
   /** What is drawn now becomes the ghost. */
@@ -174,25 +158,30 @@ export class Session {
     const text = this.text;
     try {
       const { head } = await this.engine.request("check", { text });
-      if (text !== this.text) return false;
-      this.errors = head.errors ?? [];
-      this.notes = head.notes ?? [];
-      if (head.ok) {
-        this.given = head.given ?? {};
-        this.values = head.values;
-        this.resolved = head.resolved ?? "";
-      }
-      return Boolean(head.ok);
+      return text === this.text && this.look(head);
     } catch (error) {
       this.fail(error);
       return false;
     }
   }
 
+  /** Takes in what the engine says about a text; returns whether it is a scenario. */
+  private look(head: Head): boolean {
+    this.errors = head.errors ?? [];
+    this.notes = head.notes ?? [];
+    this.given = head.given ?? {};
+    if (head.controls?.length) this.controls = head.controls;
+    if (head.ok) {
+      this.plan = head.plan;
+      this.resolved = head.resolved ?? "";
+    }
+    return Boolean(head.ok);
+  }
+
   private fail(error: unknown): void {
     if (error instanceof Cancelled) return;
     if (this.lost) return;
-    if (error instanceof EngineError && error.head.line) this.errors = [error.head as Trouble];
+    if (error instanceof EngineError && error.head.errors?.length) this.errors = error.head.errors;
     else this.problem = error instanceof Error ? error.message : String(error);
   }
 
@@ -201,7 +190,7 @@ export class Session {
     this.abort?.abort();
     const abort = new AbortController();
     this.abort = abort;
-    const { text, seed } = this.history.now;
+    const text = this.text;
     const timing = { asked: began, first: 0, whole: 0, engine: 0 };
     this.running = true;
     this.share = 0;
@@ -215,7 +204,7 @@ export class Session {
         .finally(() => (drawing = false));
     };
     try {
-      const { head } = await this.engine.request("run", { text, ...(seed === null ? {} : { seed }) }, { signal: abort.signal, onPiece });
+      const { head } = await this.engine.request("run", { text }, { signal: abort.signal, onPiece });
       await this.draw(text, { ...head, share: 1 }, timing, abort.signal);
       this.errors = [];
       this.problem = null;
@@ -233,24 +222,24 @@ export class Session {
   }
 
   private async draw(text: string, head: Head, timing: { first: number }, signal: AbortSignal): Promise<void> {
-    const handle = head.handle as string;
-    const { flows, ports, asked } = await fetchParts(this.engine, handle);
+    const handle = head.handle as number;
+    const { flows, ports, topology, asked } = await fetchParts(this.engine, handle, head.summary);
     if (signal.aborted) throw new Cancelled();
-    const end = head.summary ? 1e9 * head.summary.simulated_s : seconds(this.given.duration, head.at_ns);
+    const plan = (head.plan ?? this.plan) as Seen | null;
+    const end = plan?.duration_ns ?? head.at_ns;
     const whole = { from_ns: 0, to_ns: end };
     const before = this.picture?.whole;
-    const over = flows.length && flows.every((f) => f.end_ns !== null) ? 1.05 * Math.max(...flows.map((f) => f.end_ns!)) : end;
+    const over = flows.length && flows.every((f) => f.end_ns != null) ? 1.05 * Math.max(...flows.map((f) => f.end_ns!)) : end;
     const zoomed = before && (this.view.from_ns > before.from_ns || this.view.to_ns < before.to_ns) && this.view.from_ns < end;
     const view = zoomed ? { from_ns: this.view.from_ns, to_ns: Math.min(this.view.to_ns, end) } : { from_ns: 0, to_ns: before ? end : Math.min(over, end) };
     const lines = await fetchLines(this.engine, handle, asked, view, budget(asked.length, this.width), signal);
     if (signal.aborted) throw new Cancelled();
     this.view = view;
     this.picture = {
-      handle, text, flows, ports, lines, whole, shown: view,
+      handle, text, flows, ports, topology, lines, whole, shown: view,
       seed: head.seed ?? this.picture?.seed ?? 1,
-      warmup_ns: seconds(this.given.warmup, 0),
+      warmup_ns: plan?.warmup_ns ?? 0,
       summary: head.summary ?? null,
-      answer: head.answer ?? null,
       wall_s: head.wall_s ?? 0,
       share: head.share,
     };
@@ -269,16 +258,15 @@ export class Session {
       ...flows.map((f) => this.engine.request("why", { handle: picture.handle, flow: f.id }, ask)),
     ]);
     if (this.picture?.handle !== picture.handle) return;
-    this.marks = events!.head.events;
-    this.why = why.map((reply, i) => ({ flow: flows[i]!.id, spans: reply.head.spans }));
+    this.marks = events!.head.value;
+    this.why = why.map((reply, i) => ({ flow: flows[i]!.id, spans: reply.head.value }));
   }
 
-  /** The gesture is over: the address keeps the scenario, and its values are looked up anew. */
+  /** A moment after the last change the address keeps the scenario. */
   private settle(): void {
     clearTimeout(this.settling);
     this.settling = setTimeout(async () => {
-      await this.check();
-      const packed = await pack(this.history.now);
+      const packed = await pack(this.text);
       history.replaceState(null, "", `#${packed}`);
     }, 250);
   }

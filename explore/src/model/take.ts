@@ -24,9 +24,9 @@ export function csv(lines: Line[]): string {
 }
 
 /** Returns a Python program that runs the scenario. */
-export function python(text: string, seed: number | null): string {
+export function python(text: string): string {
   const quote = text.includes("'''") ? JSON.stringify(text) : `r'''\n${text}'''`;
-  return `import elephan as el\n\nSCENARIO = ${quote}\n\nrun = el.run(SCENARIO${seed === null ? "" : `, seed=${seed}`})\nprint(run)\nrun.report()\n`;
+  return `import elephan as el\n\nSCENARIO = ${quote}\n\nrun = el.run(SCENARIO)\nprint(run)\nrun.report()\n`;
 }
 
 /** Returns a word that a POSIX shell reads as it stands. */
@@ -35,7 +35,7 @@ export function shell(word: string): string {
 }
 
 /** Returns the command that runs the scenario of the library with these keys changed, or of a file. */
-export function command(name: string, changes: Record<string, string>, seed: number | null): string {
+export function command(name: string, changes: Record<string, string>): string {
   const set = Object.entries(changes).map(([key, value]) => `-s ${shell(`${key}=${value}`)}`);
-  return ["elephan run", shell(name), ...set, ...(seed === null ? [] : [`--seed ${seed}`])].join(" ");
+  return ["elephan run", shell(name), ...set].join(" ");
 }

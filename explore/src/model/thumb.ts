@@ -9,12 +9,15 @@ const PATIENCE_MS = 3000;
 
 async function draw(engine: Engine, text: string): Promise<Made> {
   const { head } = await engine.request("run", { text }, { signal: AbortSignal.timeout(PATIENCE_MS) });
-  const { asked } = await fetchParts(engine, head.handle);
-  const own = asked.filter((w) => w.role === "main" && (w.panel === "goodput" || w.panel === "queue"));
-  const end = 1e9 * (head.summary?.simulated_s ?? 1);
+  const { asked } = await fetchParts(engine, head.handle, head.summary);
+  const end = head.plan.duration_ns as number;
+  const per = Math.max(end / 90, head.plan.every_ns ?? 0) / 1e9;
+  const own = asked
+    .filter((w) => w.role === "main" && (w.panel === "goodput" || w.panel === "queue"))
+    .map((w) => (w.ask.how === "rate" ? { ...w, ask: { ...w.ask, per } } : w));
   const lines = await fetchLines(engine, head.handle, own, { from_ns: 0, to_ns: end }, 150);
   void engine.request("close", { handle: head.handle }).catch(() => undefined);
-  return { lines, end };
+  return { lines: lines.filter((l) => l.y.some((v) => v > 0)), end };
 }
 
 /** Returns goodput and queue of a scenario. */
