@@ -36,6 +36,13 @@ class Cancel:
     def cancelled(self) -> bool: ...
 
 @final
+class Desk:
+    """Answers the requests of the page of `elephan explore`; several threads may ask at once."""
+
+    def __new__(cls, library: str, limits: str = "{}", trusted: str | None = None, agreed: Any = None) -> Desk: ...
+    def serve(self, request: bytes, payload: bytes, emit: Callable[[bytes], bool], cancel: Cancel) -> None: ...
+
+@final
 class Table:
     """A table for `pyarrow.table` and every other consumer of the Arrow PyCapsule interface."""
 

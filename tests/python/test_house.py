@@ -12,7 +12,8 @@ import rooms
 ROOT = Path(__file__).parents[2]
 
 # From the design, each level on those after it:
-# {py, fuzz}, sim, scenario, {traffic, trace, packetdrill}, {host, record}, {tcp, roce, link}, cc, {engine, random}, units.
+# {py, fuzz, web}, explore, sim, scenario,
+# {traffic, trace, packetdrill}, {host, record}, {tcp, roce, link}, cc, {engine, random}, units.
 LEVELS = [
     {"units"},
     {"engine", "random"},
@@ -22,7 +23,8 @@ LEVELS = [
     {"traffic", "trace", "packetdrill"},
     {"scenario"},
     {"sim"},
-    {"fuzz", "py"},
+    {"explore"},
+    {"fuzz", "py", "web"},
 ]
 
 

@@ -13,6 +13,7 @@
 mod cc;
 mod disk;
 mod errors;
+mod explore;
 mod guest;
 mod host;
 mod json;
@@ -46,6 +47,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     packetdrill::register(module)?;
     module.add_class::<cc::Cc>()?;
     module.add_class::<disk::DiskModel>()?;
+    module.add_class::<explore::Desk>()?;
     module.add_class::<host::TransmitSide>()?;
     module.add_class::<receive::ReceiveSide>()?;
     module.add_class::<receive::SackWalker>()?;

@@ -23,13 +23,18 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The text of a scenario under the name that errors give it; `agreed` is what code the caller lets run.
 pub fn source(text: String, name: String, format: &str, agreed: Option<Py<PyAny>>) -> PyResult<Source> {
-    let interpreter = Arc::new(Loader::of_source(&name, agreed));
     let source = match format {
         "toml" => Source::toml(name, text),
         "json" => Source::json(name, text),
         _ => return Err(ScenarioError::new_err(format!("a scenario is written in toml or json, not {format}"))),
     };
-    Ok(source.with_interpreter(interpreter))
+    Ok(with_guests(source, agreed))
+}
+
+/// The source with what loads the congestion controls that it brings along; `agreed` says which of them may run.
+pub fn with_guests(source: Source, agreed: Option<Py<PyAny>>) -> Source {
+    let interpreter = Arc::new(Loader::of_source(source.name(), agreed));
+    source.with_interpreter(interpreter)
 }
 
 /// Overrides from Python: a JSON object as text or a dict, whose values are typed, or pairs of texts as on a command line.

@@ -25,6 +25,8 @@ pub trait ColumnOf<C>: Default {
     fn extend(&mut self, values: impl Iterator<Item = C>);
     /// The column so far as an array; it begins again, empty, with room for `capacity` values.
     fn take(&mut self, words: &Words, capacity: usize) -> ArrayRef;
+    /// A copy of the column so far.
+    fn copy(&self, words: &Words) -> ArrayRef;
 }
 
 /// The words that text cells refer to.
@@ -46,6 +48,10 @@ macro_rules! plain {
             fn take(&mut self, _: &Words, capacity: usize) -> ArrayRef {
                 Arc::new($array::from(mem::replace(self, Vec::with_capacity(capacity))))
             }
+
+            fn copy(&self, _: &Words) -> ArrayRef {
+                Arc::new($array::from(self.clone()))
+            }
         }
 
         impl Cell for Option<$type> {
@@ -61,6 +67,10 @@ macro_rules! plain {
 
             fn take(&mut self, _: &Words, capacity: usize) -> ArrayRef {
                 Arc::new(mem::replace(self, $builder::with_capacity(capacity)).finish())
+            }
+
+            fn copy(&self, _: &Words) -> ArrayRef {
+                Arc::new(self.finish_cloned())
             }
         }
     )* };
@@ -78,10 +88,15 @@ pub struct TextColumn(Vec<Option<Text>>);
 
 impl TextColumn {
     fn resolve(&mut self, words: &Words, capacity: usize) -> ArrayRef {
-        let texts = mem::replace(&mut self.0, Vec::with_capacity(capacity));
-        let bytes = texts.iter().flatten().map(|text| words.0.word(*text).len()).sum();
-        let mut builder = StringBuilder::with_capacity(texts.len(), bytes);
-        texts.into_iter().for_each(|text| builder.append_option(text.map(|text| words.0.word(text))));
+        let array = self.resolved(words);
+        self.0 = Vec::with_capacity(capacity);
+        array
+    }
+
+    fn resolved(&self, words: &Words) -> ArrayRef {
+        let bytes = self.0.iter().flatten().map(|text| words.0.word(*text).len()).sum();
+        let mut builder = StringBuilder::with_capacity(self.0.len(), bytes);
+        self.0.iter().for_each(|text| builder.append_option(text.map(|text| words.0.word(text))));
         Arc::new(builder.finish())
     }
 }
@@ -100,6 +115,10 @@ impl ColumnOf<Text> for TextColumn {
     fn take(&mut self, words: &Words, capacity: usize) -> ArrayRef {
         self.resolve(words, capacity)
     }
+
+    fn copy(&self, words: &Words) -> ArrayRef {
+        self.resolved(words)
+    }
 }
 
 impl Cell for Option<Text> {
@@ -115,5 +134,9 @@ impl ColumnOf<Option<Text>> for TextColumn {
 
     fn take(&mut self, words: &Words, capacity: usize) -> ArrayRef {
         self.resolve(words, capacity)
+    }
+
+    fn copy(&self, words: &Words) -> ArrayRef {
+        self.resolved(words)
     }
 }

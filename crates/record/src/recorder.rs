@@ -86,6 +86,23 @@ macro_rules! recorder {
                 Ok(())
             }
 
+            /// Bytes of all rows so far, texts as their numbers: what memory a recording takes.
+            pub fn size_bytes(&self) -> u64 {
+                let mut bytes = 0;
+                $( bytes += self.$table.size_bytes(); )*
+                bytes
+            }
+
+            /// Copies of the tables so far, of which only what is in memory has rows.
+            pub fn so_far(&self) -> Tables {
+                vec![ $( TableData {
+                    name: <$row>::SPEC.name,
+                    schema: self.$table.schema(),
+                    batches: self.$table.so_far(),
+                    rows: self.$table.len(),
+                } ),* ]
+            }
+
             /// Writes what is left and returns the tables, or the first error.
             pub fn finish(self) -> Result<Tables, Error> {
                 let mut tables = Tables::new();

@@ -62,6 +62,14 @@ impl Sink {
         }
     }
 
+    /// What is in memory.
+    pub(crate) fn batches(&self) -> &[RecordBatch] {
+        match self {
+            Sink::Memory(batches) => batches,
+            Sink::File(_) => &[],
+        }
+    }
+
     pub(crate) fn finish(self) -> Result<Vec<RecordBatch>, Error> {
         match self {
             Sink::Memory(batches) => Ok(batches),

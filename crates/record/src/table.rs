@@ -35,6 +35,8 @@ pub trait Columns<R>: Default {
     fn extend(&mut self, rows: &[R]);
     /// The columns so far as arrays; they begin again, empty, with room for `capacity` values.
     fn take(&mut self, words: &Words, capacity: usize) -> Vec<ArrayRef>;
+    /// A copy of the columns so far.
+    fn copy(&self, words: &Words) -> Vec<ArrayRef>;
 }
 
 /// Declares a table: `/// what a row is` `Row, Columns in "table" { /// what it says` `column: type = "unit", ... }`.
@@ -61,6 +63,10 @@ macro_rules! table {
 
             fn take(&mut self, words: &$crate::cell::Words, capacity: usize) -> Vec<::arrow_array::ArrayRef> {
                 vec![ $( $crate::cell::ColumnOf::<$type>::take(&mut self.$column, words, capacity), )+ ]
+            }
+
+            fn copy(&self, words: &$crate::cell::Words) -> Vec<::arrow_array::ArrayRef> {
+                vec![ $( $crate::cell::ColumnOf::<$type>::copy(&self.$column, words), )+ ]
             }
         }
 
@@ -133,6 +139,29 @@ impl<R: Row> Table<R> {
     /// Whether no row was pushed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    pub(crate) fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    /// Bytes of the rows so far, texts as their numbers.
+    pub(crate) fn size_bytes(&self) -> u64 {
+        self.len() * mem::size_of::<R>() as u64
+    }
+
+    /// Copies of the rows so far that are in memory. What is sealed is shared, so that at most a batch is copied.
+    pub(crate) fn so_far(&self) -> Vec<RecordBatch> {
+        let mut batches = self.sink.batches().to_vec();
+        let mut stage = R::Columns::default();
+        stage.extend(&self.stage);
+        names::with(&self.names, |names| {
+            for columns in [&self.columns, &stage] {
+                let batch = RecordBatch::try_new(self.schema.clone(), columns.copy(&Words(names)));
+                batches.extend(batch.ok().filter(|batch| batch.num_rows() > 0));
+            }
+        });
+        batches
     }
 
     /// The first error of this table.

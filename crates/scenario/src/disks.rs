@@ -9,25 +9,25 @@ use crate::near::hint;
 use crate::options::with_unit;
 use crate::schema::tidied;
 use crate::shape::resolve;
-use crate::traces::text_of;
+use crate::traces::{Files, text_of};
 use crate::tree::{Node, Origin, Path, at};
 use crate::walk::walk;
 use crate::{Source, schema, toml};
 
-/// Puts what the files say in the place of their names. `scenario` is the scenario's name: a relative path starts in its folder.
-pub(crate) fn read(tree: &mut Node, scenario: &str) -> Vec<Problem> {
+/// Puts what the files say in the place of their names.
+pub(crate) fn read(tree: &mut Node, files: Files<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let hosts = tree.as_table_mut().and_then(|t| t.get_mut("hosts"));
     for (host, entry) in hosts.and_then(|e| e.node.as_table_mut()).into_iter().flatten() {
         let disk = entry.node.as_table_mut().and_then(|t| t.get_mut("disk"));
         if let Some(disk) = disk {
-            problems.extend(fill(&mut disk.node, &at!["hosts", host, "disk"], scenario).err());
+            problems.extend(fill(&mut disk.node, &at!["hosts", host, "disk"], files).err());
         }
     }
     problems
 }
 
-fn fill(disk: &mut Node, at: &Path, scenario: &str) -> Result<(), Problem> {
+fn fill(disk: &mut Node, at: &Path, files: Files<'_>) -> Result<(), Problem> {
     let Some(node) = disk.get("profile") else { return Ok(()) };
     let (Some(name), origin) = (node.as_text(), node.origin) else { return Ok(()) };
     if profile(name).is_some() {
@@ -39,7 +39,7 @@ fn fill(disk: &mut Node, at: &Path, scenario: &str) -> Result<(), Problem> {
         let message = format!("{name:?}: neither a measured array nor a file{}", hint(name, &names));
         return Err(problem(message));
     }
-    let file = profile_file(name, scenario).map_err(problem)?;
+    let file = profile_file(name, files).map_err(problem)?;
     for key in ["raid", "disks", "disk_rate", "chunk", "controller", "read_points"] {
         if let Some(given) = disk.get(key) {
             let message = "goes without a file, which has measured rates";
@@ -75,8 +75,8 @@ fn words(file: &ProfileFile) -> Json {
 }
 
 /// Reads and checks a profile; an error names the file and, where there is one, its line and column.
-fn profile_file(name: &str, scenario: &str) -> Result<ProfileFile, String> {
-    let (text, path) = text_of(name, scenario)?;
+fn profile_file(name: &str, files: Files<'_>) -> Result<ProfileFile, String> {
+    let (text, path) = text_of(name, files)?;
     let place = |origin: Origin| match origin {
         Origin::Text(offset) => {
             let (line, column) = position(&text, offset);
@@ -115,7 +115,7 @@ pub fn disk(name: &str, table: Map<String, Json>) -> Result<DiskSpec, Errors> {
     let table = table.into_iter().map(|(key, value)| with_unit(root, own, key, value)).collect();
     let mut tree = Node::from_json(&Json::Object(table), Origin::Program);
     let fail = |problems| Errors::from(problems, &Source::value(name, Json::Null), &[]);
-    fill(&mut tree, &Path::default(), "").map_err(|problem| fail(vec![problem]))?;
+    fill(&mut tree, &Path::default(), Files::Beside("")).map_err(|problem| fail(vec![problem]))?;
     let problems = walk(root, own, &tree, &Path::default());
     if !problems.is_empty() {
         return Err(fail(problems));

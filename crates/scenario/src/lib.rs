@@ -6,7 +6,9 @@
 
 #![forbid(unsafe_code)]
 
+mod controls;
 mod disks;
+mod edit;
 mod elsewhere;
 mod error;
 mod json;
@@ -28,7 +30,9 @@ mod tree;
 mod walk;
 pub mod written;
 
+pub use controls::{Control, Form, When, controls, templates};
 pub use disks::disk;
+pub use edit::{edit, written};
 pub use elsewhere::model as model_known_as;
 pub use error::{ERRORS_MAX, Error, Errors};
 pub use options::{congestion_management, queue, receive, tcp_options, transmit};

@@ -10,7 +10,7 @@ use crate::error::{Errors, Problem};
 use crate::output::{self, Provenance};
 use crate::resolve::{changes, resolve};
 use crate::shape;
-use crate::traces::bytes_of;
+use crate::traces::{Files, bytes_of};
 use crate::tree::{Node, Origin, Path, at};
 use crate::walk::walk;
 use crate::written::Scenario;
@@ -23,6 +23,8 @@ pub struct Source {
     text: String,
     form: Form,
     interpreter: Option<Arc<dyn Interpreter>>,
+    /// Why files that the scenario names are not read, if they are not.
+    no_files: Option<&'static str>,
 }
 
 #[derive(Clone, Debug)]
@@ -35,12 +37,17 @@ enum Form {
 
 impl Source {
     fn new(name: String, text: String, form: Form) -> Source {
-        Source { name, text, form, interpreter: None }
+        Source { name, text, form, interpreter: None, no_files: None }
     }
 
     /// What finds congestion controls that the scenario brings along; without it they are an error.
     pub fn with_interpreter(self, interpreter: Arc<dyn Interpreter>) -> Source {
         Source { interpreter: Some(interpreter), ..self }
+    }
+
+    /// Files that the scenario names are not read but are an error, which says why.
+    pub fn without_files(self, why: &'static str) -> Source {
+        Source { no_files: Some(why), ..self }
     }
 
     pub fn toml(name: impl Into<String>, text: impl Into<String>) -> Source {
@@ -81,6 +88,11 @@ impl Source {
     /// JSON on one line comes from a program: a column in it says nothing to a reader.
     pub(crate) fn is_generated(&self) -> bool {
         matches!(self.form, Form::Json) && !self.text.trim_end().contains('\n')
+    }
+
+    /// Where files that it names are looked for.
+    pub(crate) fn files(&self) -> Files<'_> {
+        self.no_files.map_or(Files::Beside(&self.name), Files::Refused)
     }
 
     pub(crate) fn tree(&self) -> Result<Node, Problem> {
@@ -169,8 +181,8 @@ pub(crate) fn prepare(source: &Source, overrides: &[Override], seed: Option<u64>
     preset::expand(&mut tree);
     preset::expand_management(&mut tree);
     preset::expand_queues(&mut tree);
-    problems.extend(traces::read(&mut tree, source.name()));
-    problems.extend(disks::read(&mut tree, source.name()));
+    problems.extend(traces::read(&mut tree, source.files()));
+    problems.extend(disks::read(&mut tree, source.files()));
     problems.extend(walk(root, root, &tree, &Path::default()));
     if !problems.is_empty() {
         return Err(problems);

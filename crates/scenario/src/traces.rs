@@ -10,17 +10,25 @@ use crate::error::Problem;
 use crate::near::nearest;
 use crate::tree::{Entry, Node, Origin, Path, Value, at};
 
-/// Puts `trace` in the place of every `file`, and points in that of every file of a `cdf`. `scenario` is the scenario's name: a
-/// relative path starts in its folder.
-pub(crate) fn read(tree: &mut Node, scenario: &str) -> Vec<Problem> {
+/// Whether files that a scenario names are read.
+#[derive(Clone, Copy)]
+pub(crate) enum Files<'a> {
+    /// A relative path starts in the folder of the scenario's file.
+    Beside(&'a str),
+    /// They are not, and why.
+    Refused(&'static str),
+}
+
+/// Puts `trace` in the place of every `file`, and points in that of every file of a `cdf`.
+pub(crate) fn read(tree: &mut Node, files: Files<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     for section in ["traffic", "links"] {
         let found = tree.as_table_mut().and_then(|t| t.get_mut(section)).map(|e| &mut e.node.value);
         let Some(Value::Array(entries)) = found else { continue };
         for (i, entry) in entries.iter_mut().enumerate() {
             let at = at![section, i];
-            problems.extend(trace(entry, &at, scenario).err());
-            distributions(entry, &at, scenario, &mut problems);
+            problems.extend(trace(entry, &at, files).err());
+            distributions(entry, &at, files, &mut problems);
         }
     }
     problems
@@ -47,21 +55,25 @@ pub(crate) fn bytes_of(path: &FilePath) -> Result<Vec<u8>, String> {
 }
 
 /// The text of a file whose path starts in the folder of the scenario, and that path.
-pub(crate) fn text_of(name: &str, scenario: &str) -> Result<(String, String), String> {
+pub(crate) fn text_of(name: &str, files: Files<'_>) -> Result<(String, String), String> {
+    let scenario = match files {
+        Files::Beside(scenario) => scenario,
+        Files::Refused(why) => return Err(format!("{name}: {why}")),
+    };
     let path = FilePath::new(scenario).parent().unwrap_or(FilePath::new("")).join(name);
     let bytes = bytes_of(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let text = String::from_utf8(bytes).map_err(|_| format!("{}: is not a text (UTF-8)", path.display()))?;
     Ok((text, path.display().to_string()))
 }
 
-fn trace(entry: &mut Node, at: &Path, scenario: &str) -> Result<(), Problem> {
+fn trace(entry: &mut Node, at: &Path, files: Files<'_>) -> Result<(), Problem> {
     if entry.get("kind").and_then(Node::as_text) != Some("replay") {
         return Ok(());
     }
     let Some(file) = entry.get("file") else { return Ok(()) };
     let (Some(name), None) = (file.as_text(), entry.get("trace")) else { return Ok(()) };
     let problem = |message: String| Problem::new(at.key("file"), file.origin, message);
-    let (text, path) = text_of(name, scenario).map_err(problem)?;
+    let (text, path) = text_of(name, files).map_err(problem)?;
     Trace::parse(&text).map_err(|e| problem(format!("{path}:{}", e.of_file())))?;
     let node = Node::text(text, file.origin);
     if let Some(table) = entry.as_table_mut() {
@@ -72,7 +84,7 @@ fn trace(entry: &mut Node, at: &Path, scenario: &str) -> Result<(), Problem> {
 }
 
 /// Every `cdf` below `node` that is a text and not the name of a published distribution.
-fn distributions(node: &mut Node, at: &Path, scenario: &str, problems: &mut Vec<Problem>) {
+fn distributions(node: &mut Node, at: &Path, files: Files<'_>, problems: &mut Vec<Problem>) {
     let Some(table) = node.as_table_mut() else { return };
     for (key, entry) in table.iter_mut() {
         let at = at.key(key);
@@ -80,17 +92,17 @@ fn distributions(node: &mut Node, at: &Path, scenario: &str, problems: &mut Vec<
             && let Some(name) = entry.node.as_text()
             && !published().any(|known| known == name)
         {
-            match points(name, scenario, entry.node.origin) {
+            match points(name, files, entry.node.origin) {
                 Ok(node) => entry.node = node,
                 Err(message) => problems.push(Problem::new(at, entry.node.origin, message)),
             }
         } else {
-            distributions(&mut entry.node, &at, scenario, problems);
+            distributions(&mut entry.node, &at, files, problems);
         }
     }
 }
 
-fn points(name: &str, scenario: &str, origin: Origin) -> Result<Node, String> {
+fn points(name: &str, files: Files<'_>, origin: Origin) -> Result<Node, String> {
     let known: Vec<&str> = published().collect();
     let is_path = name.contains(['.', '/', '\\']);
     if !is_path {
@@ -101,7 +113,7 @@ fn points(name: &str, scenario: &str, origin: Origin) -> Result<Node, String> {
             near.unwrap_or_default()
         ));
     }
-    let (text, path) = text_of(name, scenario)?;
+    let (text, path) = text_of(name, files)?;
     let points = parse_cdf(&text).map_err(|e| format!("{path}:{}", e.of_file()))?;
     let point = |(value, p)| {
         let pair = vec![Node::text(value, origin), Node { value: Value::Float(p), origin }];

@@ -24,11 +24,13 @@ use crate::roce::{ROCE, Roce};
 use crate::tables::Tables;
 
 /// How far a run has come.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
+#[derive(Clone, Copy)]
+pub struct Progress<'a> {
     pub now: Time,
     pub events: u64,
     pub packet_hops: u64,
+    /// The rows so far.
+    pub recorder: &'a Recorder,
 }
 
 /// Ids of application events: flows by index, and above this bit the places in `World::arrivals`.
@@ -174,7 +176,8 @@ impl<'a> World<'a> {
             }
             self.net.events.tune(now, now - since, looks);
             self.write_log()?;
-            let progress = Progress { now, events: self.events_done, packet_hops: self.packet_hops() };
+            let (events, packet_hops) = (self.events_done, self.packet_hops());
+            let progress = Progress { now, events, packet_hops, recorder: self.recorder };
             if !watch(&progress) {
                 return Err(Error::Stopped);
             }

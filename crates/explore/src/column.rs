@@ -1,0 +1,142 @@
+//! Columns of tables in memory as numbers and texts, batch by batch.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::DataType;
+use elephan_record::TableData;
+use serde_json::{Map, Value};
+
+use crate::reply::Trouble;
+
+/// Where a column stands in its table.
+pub fn place(table: &TableData, column: &str) -> Result<usize, Trouble> {
+    table.schema.index_of(column).map_err(|_| {
+        let known: Vec<&str> = table.schema.fields().iter().map(|field| field.name().as_str()).collect();
+        format!("no column {column:?} in {}: {}", table.name, known.join(", ")).into()
+    })
+}
+
+/// The column of the time of a row: the first that is a time.
+pub fn time_of(table: &TableData) -> Option<&str> {
+    let names = || table.schema.fields().iter().map(|field| field.name().as_str());
+    let known = ["time_ns", "exit_ns", "start_ns", "begin_ns", "from_ns"];
+    known.iter().find_map(|known| names().find(|name| name == known)).or(names().find(|name| name.ends_with("_ns")))
+}
+
+/// The unit of a column; empty without one.
+pub fn unit(table: &TableData, place: usize) -> &str {
+    table.schema.field(place).metadata().get("unit").map_or("", String::as_str)
+}
+
+/// One column of one batch.
+pub enum Values<'a> {
+    Int(&'a arrow_array::Int64Array),
+    Float(&'a arrow_array::Float64Array),
+    Flag(&'a arrow_array::BooleanArray),
+    Text(&'a arrow_array::StringArray),
+}
+
+impl<'a> Values<'a> {
+    pub fn of(array: &'a ArrayRef) -> Option<Values<'a>> {
+        match array.data_type() {
+            DataType::Int64 => array.as_primitive_opt::<Int64Type>().map(Values::Int),
+            DataType::Float64 => array.as_primitive_opt::<Float64Type>().map(Values::Float),
+            DataType::Boolean => array.as_boolean_opt().map(Values::Flag),
+            DataType::Utf8 => array.as_string_opt().map(Values::Text),
+            _ => None,
+        }
+    }
+
+    /// The value as a number, NaN for one that is missing or a text.
+    pub fn number(&self, row: usize) -> f64 {
+        match self {
+            Values::Int(a) if a.is_valid(row) => a.value(row) as f64,
+            Values::Float(a) if a.is_valid(row) => a.value(row),
+            Values::Flag(a) if a.is_valid(row) => f64::from(u8::from(a.value(row))),
+            _ => f64::NAN,
+        }
+    }
+
+    /// The value as a whole number, if it is one.
+    pub fn whole(&self, row: usize) -> Option<i64> {
+        match self {
+            Values::Int(a) if a.is_valid(row) => Some(a.value(row)),
+            _ => None,
+        }
+    }
+
+    /// The text; none for one that is missing or no text.
+    pub fn text(&self, row: usize) -> Option<&'a str> {
+        match self {
+            Values::Text(a) if a.is_valid(row) => Some(a.value(row)),
+            _ => None,
+        }
+    }
+}
+
+/// Which rows are asked for: each of some columns has a value, or one of several.
+pub struct Where {
+    conditions: Vec<(usize, Vec<Value>)>,
+}
+
+impl Where {
+    pub fn of(table: &TableData, asked: Option<&Map<String, Value>>) -> Result<Where, Trouble> {
+        let one = |(column, value): (&String, &Value)| {
+            let values = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+            Ok((place(table, column)?, values))
+        };
+        let conditions = asked.into_iter().flatten().map(one).collect::<Result<_, Trouble>>()?;
+        Ok(Where { conditions })
+    }
+
+    /// The rows of a batch that are asked for, ascending.
+    pub fn rows(&self, batch: &RecordBatch) -> Vec<u32> {
+        let mut rows: Vec<u32> = (0..batch.num_rows() as u32).collect();
+        for (place, wanted) in &self.conditions {
+            let Some(values) = Values::of(batch.column(*place)) else { continue };
+            match &values {
+                Values::Text(_) => {
+                    rows.retain(|&row| {
+                        let text = values.text(row as usize);
+                        wanted.iter().any(|value| value.as_str() == text && (text.is_some() || value.is_null()))
+                    });
+                }
+                _ => {
+                    let numbers: Vec<f64> = wanted.iter().map(number).collect();
+                    rows.retain(|&row| {
+                        let number = values.number(row as usize);
+                        numbers.iter().any(|wanted| *wanted == number || (wanted.is_nan() && number.is_nan()))
+                    });
+                }
+            }
+        }
+        rows
+    }
+}
+
+/// A wanted value as numbers of a column are read: null and what is no number is NaN.
+fn number(value: &Value) -> f64 {
+    value.as_bool().map(|flag| f64::from(u8::from(flag))).or(value.as_f64()).unwrap_or(f64::NAN)
+}
+
+/// All values of a column as numbers.
+pub fn numbers(table: &TableData, column: &str) -> Result<Vec<f64>, Trouble> {
+    let place = place(table, column)?;
+    let of = |batch: &RecordBatch| {
+        let values = Values::of(batch.column(place));
+        (0..batch.num_rows()).map(|row| values.as_ref().map_or(f64::NAN, |v| v.number(row))).collect::<Vec<_>>()
+    };
+    Ok(table.batches.iter().flat_map(of).collect())
+}
+
+/// All values of a column of texts; a missing one is empty.
+pub fn texts(table: &TableData, column: &str) -> Result<Vec<String>, Trouble> {
+    let place = place(table, column)?;
+    let of = |batch: &RecordBatch| {
+        let values = Values::of(batch.column(place));
+        let text = |row| values.as_ref().and_then(|v| v.text(row)).unwrap_or_default().to_owned();
+        (0..batch.num_rows()).map(text).collect::<Vec<_>>()
+    };
+    Ok(table.batches.iter().flat_map(of).collect())
+}

@@ -1,0 +1,169 @@
+//! The desk: takes a request, finds its method, gives its answer.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use elephan_scenario::Source;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::ask::Ask;
+use crate::open::{Open, Shelf, held};
+use crate::reply::{Reply, Trouble};
+use crate::{check, describe, flows, rows, run, series};
+
+/// A scenario of the library.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Entry {
+    pub name: String,
+    pub text: String,
+}
+
+/// What a request may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Simulated seconds of a run.
+    pub simulated_s: f64,
+    /// Events of a run.
+    pub events: u64,
+    /// Seconds that a run may take.
+    pub wall_s: f64,
+    /// Bytes of the tables of a run.
+    pub table_bytes: u64,
+    /// Bytes of a scenario's text.
+    pub text_bytes: usize,
+    /// Runs and captures that are open.
+    pub open: usize,
+}
+
+impl Default for Limits {
+    /// Far beyond what a page draws at once, and no burden on a usual machine.
+    fn default() -> Limits {
+        Limits {
+            simulated_s: 86_400.0,
+            events: 2_000_000_000,
+            wall_s: 600.0,
+            table_bytes: 2 << 30,
+            text_bytes: 16 << 20,
+            open: 32,
+        }
+    }
+}
+
+/// What the owner of a desk hands in.
+pub struct Setup {
+    /// What errors call the text of a page; files that it names are beside the file of this name, if they are read.
+    pub name: String,
+    pub library: Vec<Entry>,
+    pub limits: Limits,
+    /// Seconds of a clock that only goes forward.
+    pub clock: fn() -> f64,
+    /// `native` or `wasm`.
+    pub engine: &'static str,
+    /// What a scenario's text may bring along: interpreter of guests, files.
+    pub admit: Box<dyn Fn(Source) -> Source + Send + Sync>,
+}
+
+/// Answers requests. It may be asked by several threads at once.
+pub struct Desk {
+    pub(crate) setup: Setup,
+    shelf: Mutex<Shelf>,
+}
+
+/// What a method has of a request.
+pub(crate) struct Call<'a> {
+    pub ask: Ask<'a>,
+    pub stop: &'a AtomicBool,
+    pub emit: &'a mut dyn FnMut(Reply) -> bool,
+}
+
+const METHODS: &[&str] =
+    &["describe", "library", "check", "edit", "run", "series", "rows", "flows", "ports", "topology", "close"];
+
+impl Desk {
+    pub fn new(setup: Setup) -> Desk {
+        let shelf = Mutex::new(Shelf::new(setup.limits.open));
+        Desk { setup, shelf }
+    }
+
+    /// Answers a request in JSON, `{"id": .., "method": .., "params": {..}}`, by frames: any number of pieces, then `done` or `error`.
+    /// `emit` takes them and returns whether anybody still waits; a raised `stop` ends long work within 100 ms.
+    pub fn serve(&self, request: &[u8], payload: &[u8], stop: &AtomicBool, emit: &mut dyn FnMut(Vec<u8>) -> bool) {
+        let request: Value = match serde_json::from_slice(request) {
+            Ok(request) => request,
+            Err(error) => {
+                emit(Trouble::from(format!("not a request in JSON: {error}")).frame(&Value::Null));
+                return;
+            }
+        };
+        let id = &request["id"];
+        let none = Map::new();
+        let params = match &request["params"] {
+            Value::Null => Ok(&none),
+            Value::Object(params) => Ok(params),
+            _ => Err(Trouble::from("params: expected a table")),
+        };
+        let answer = params.and_then(|params| {
+            let method = request["method"].as_str().ok_or("method is missing: a text")?;
+            self.answer(method, params, payload, stop, &mut |piece| emit(piece.frame(id, "piece")))
+        });
+        match answer {
+            Ok(reply) => emit(reply.frame(id, "done")),
+            Err(trouble) => emit(trouble.frame(id)),
+        };
+    }
+
+    /// Answers one method; `emit` takes the pieces before the answer, and returns whether anybody still waits.
+    pub fn answer(
+        &self,
+        method: &str,
+        params: &Map<String, Value>,
+        _payload: &[u8],
+        stop: &AtomicBool,
+        emit: &mut dyn FnMut(Reply) -> bool,
+    ) -> Result<Reply, Trouble> {
+        let ask = Ask(params);
+        let opened = |with: &dyn Fn(&Open) -> Result<Reply, Trouble>| self.open(ask).and_then(|open| with(&open));
+        match method {
+            "describe" => Ok(describe::describe(self)),
+            "library" => Ok(describe::library(self)),
+            "check" => check::check(self, ask),
+            "edit" => check::edit(self, ask),
+            "run" => run::run(self, Call { ask, stop, emit }),
+            "series" => opened(&|open| series::series(open, ask)),
+            "rows" => opened(&|open| rows::rows(open, ask)),
+            "flows" => opened(&flows::flows),
+            "ports" => opened(&flows::ports),
+            "topology" => opened(&flows::topology),
+            "close" => {
+                let handle = ask.handle()?;
+                held(&self.shelf).close(handle);
+                Ok(Reply::of(json!({})))
+            }
+            _ => Err(format!("no method {method:?}: {}", METHODS.join(", ")).into()),
+        }
+    }
+
+    pub(crate) fn open(&self, ask: Ask<'_>) -> Result<Arc<Open>, Trouble> {
+        let handle = ask.handle()?;
+        held(&self.shelf).get(handle)
+    }
+
+    pub(crate) fn put(&self, handle: Option<u64>, open: Arc<Open>) -> u64 {
+        held(&self.shelf).put(handle, open)
+    }
+
+    /// The source of a scenario's text, with what it may bring along.
+    pub(crate) fn source(&self, text: &str) -> Result<Source, Trouble> {
+        let most = self.setup.limits.text_bytes;
+        if text.len() > most {
+            return Err(format!("the scenario has {} bytes; at most {most} are read", text.len()).into());
+        }
+        let source = match text.trim_start().starts_with('{') {
+            true => Source::json(&self.setup.name, text),
+            false => Source::toml(&self.setup.name, text),
+        };
+        Ok((self.setup.admit)(source))
+    }
+}

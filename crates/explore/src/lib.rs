@@ -1,0 +1,24 @@
+//! What a page asks of a run: one desk that answers messages, the same over a socket and in WebAssembly.
+//!
+//! The rule of this layer: a request is a method with parameters in JSON, an answer is a head in JSON and a body of typed arrays. Nothing
+//! is simulated or drawn here: scenarios are checked by `scenario`, run by `sim`, captures read by `trace`; what is answered are the values
+//! of their tables. There is no file, no thread and no clock here but those that the owner of the desk hands in.
+
+#![forbid(unsafe_code)]
+
+mod ask;
+mod check;
+mod column;
+mod describe;
+mod desk;
+mod flows;
+mod layout;
+mod open;
+mod reply;
+mod rows;
+mod run;
+mod series;
+mod thin;
+
+pub use desk::{Desk, Entry, Limits, Setup};
+pub use reply::{Reply, Trouble};

@@ -1,0 +1,83 @@
+//! The desk of `elephan explore`: requests as bytes in, frames as bytes out.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use elephan_explore::{Limits, Setup, Trouble};
+use elephan_scenario::Source;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::Value;
+
+use crate::errors::{guard, guard_long, scenario_error};
+use crate::run::Cancel;
+use crate::scenario;
+
+/// Answers the requests of a page; several threads may ask at once.
+#[pyclass(module = "elephan._core", frozen)]
+pub struct Desk(elephan_explore::Desk);
+
+/// Seconds since the first call.
+fn clock() -> f64 {
+    static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    BEGIN.elapsed().as_secs_f64()
+}
+
+#[pymethods]
+impl Desk {
+    /// A desk over the scenarios of a library, pairs of name and text. `limits` is a JSON object of those that differ from the defaults.
+    /// With `trusted`, the path of a scenario file, code and files that scenarios name are loaded as for a run of that file; `agreed`
+    /// says which code.
+    #[new]
+    #[pyo3(signature = (library, limits="{}", trusted=None, agreed=None))]
+    fn new(library: &str, limits: &str, trusted: Option<PathBuf>, agreed: Option<Py<PyAny>>) -> PyResult<Desk> {
+        let library = serde_json::from_str(library).map_err(scenario_error)?;
+        let limits: Limits = serde_json::from_str(limits).map_err(scenario_error)?;
+        let name = trusted.as_ref().map_or("scenario".to_owned(), |path| path.display().to_string());
+        let admit: Box<dyn Fn(Source) -> Source + Send + Sync> = match trusted {
+            None => {
+                Box::new(|source| source.without_files("a page reads no files; start elephan explore with --trust"))
+            }
+            Some(_) => Box::new(move |source| {
+                let agreed = Python::attach(|py| agreed.as_ref().map(|agreed| agreed.clone_ref(py)));
+                scenario::with_guests(source, agreed)
+            }),
+        };
+        let setup = Setup { name, library, limits, clock, engine: "native", admit };
+        Ok(Desk(elephan_explore::Desk::new(setup)))
+    }
+
+    /// Answers a request by calls of `emit(frame)`, which returns whether anybody still waits. Whatever goes wrong is a frame too.
+    fn serve(
+        &self,
+        py: Python<'_>,
+        request: &[u8],
+        payload: &[u8],
+        emit: Py<PyAny>,
+        cancel: &Bound<'_, Cancel>,
+    ) -> PyResult<()> {
+        let flag = cancel.get().flag();
+        let mut give = |frame: Vec<u8>| {
+            Python::attach(|py| {
+                let answer = emit.call1(py, (PyBytes::new(py, &frame),));
+                answer.and_then(|answer| answer.is_truthy(py)).unwrap_or(false)
+            })
+        };
+        let stop = flag.clone();
+        let mut work = || {
+            self.0.serve(request, payload, &stop, &mut give);
+            Ok(())
+        };
+        let outcome = py.detach(|| guard_long(Some(flag), &mut work));
+        if let Err(error) = outcome {
+            let id = serde_json::from_slice::<Value>(request).map(|request| request["id"].clone()).unwrap_or_default();
+            let line = error.value(py).to_string();
+            return guard(|| {
+                give(Trouble::from(line).frame(&id));
+                Ok(())
+            });
+        }
+        Ok(())
+    }
+}

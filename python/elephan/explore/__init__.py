@@ -1,0 +1,1 @@
+"""The page of `elephan explore`: a server on loopback that answers its messages."""
