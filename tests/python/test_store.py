@@ -37,7 +37,7 @@ def test_a_row_is_read_as_it_was_written() -> None:
     series = {"time_s": np.array([0.0, 1.0, np.inf]), "file": np.array([True, False])}
     measured = Measured({"b": 1.5, "a": float("inf")}, series, {"note": "x"})
     row = Kept(_row(3).identity, "e", Variant("v", {"n": 3, "share": 0.5, "t": "5 ms", "on": True}), measured, flows=1)
-    again = from_record(json.loads(json.dumps(row.as_record(), default=parts._as_text), object_hook=parts._from_text))
+    again = from_record(json.loads(json.dumps(row.record, default=parts._as_text), object_hook=parts._from_text))
     assert (again.identity, again.experiment, again.flows) == (row.identity, "e", 1)
     assert again.variant.parameters == {"n": 3, "share": 0.5, "t": "5 ms", "on": "true"}
     assert again.measured is not None
@@ -223,7 +223,7 @@ def test_shards_and_the_result_of_what_is_kept(tmp_path: Path) -> None:
         (("--shard", "2/2"), "shard 2/2: write i/n with i from 0 to n - 1, such as 0/8"),
         (("--shard", "0/2", "--on", "dask"), "--shard runs a share of the trials here; it goes without --on"),
         (("--on", "kept"), "keeps none of the 2 trials"),
-        (("--on", "moon"), 'on: "moon" is no place; there are threads, dask, tcp://HOST:8786, slurm'),
+        (("--on", "moon"), 'on: "moon" is no place; there are threads, processes, dask, tcp://HOST:8786, slurm'),
         (("--slurm", "time=1"), "--slurm and --wait go with --on slurm"),
         (("--on", "slurm", "--slurm", "shell=x"), "--slurm shell=x: write KEY=VALUE, with KEY one of account,"),
         (("--on", "slurm", "--slurm", "time=1;rm x"), "--slurm time=1;rm x: write KEY=VALUE"),

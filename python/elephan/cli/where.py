@@ -41,8 +41,8 @@ class Kept:
         Option(
             "--on",
             metavar="PLACE",
-            help="Where runs run: threads; dask, a cluster of this machine; tcp://HOST:8786, a Dask scheduler; slurm, an array; "
-            "kept, nothing runs and the result is of what is kept.",
+            help="Where runs run: threads; processes, for many short runs; dask, a cluster of this machine; tcp://HOST:8786, a "
+            "Dask scheduler; slurm, an array; kept, nothing runs and the result is of what is kept.",
         ),
     ] = "threads"
 

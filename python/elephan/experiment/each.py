@@ -1,8 +1,8 @@
 """A function of the caller that reduces each run where it runs: its numbers stand beside the statistics as `each.NAME`.
 
 A trial is kept under what the function is: the file that it stands in with those beside it that it imports, its name, defaults
-and what it closes over; of one that was typed in, its code and what it uses by name. Where nobody can tell that (it uses what has no
-bytes), its trials run anew each time.
+and what it closes over; of one that was typed in, its code and what it uses by name. Where nobody can tell that (it uses what has
+no bytes), its trials run anew each time.
 """
 
 from __future__ import annotations

@@ -135,21 +135,19 @@ def run_one(job: Job, measure: Measure, progress: core.Progress | None, stop: co
 
 def _measured(job: Job, measure: Measure, progress: core.Progress | None, stop: core.Stop) -> Outcome:
     if job.folder is None:
-        return _outcome(job, measure, _run(job, None, progress, stop))
+        return _outcome(job, measure, None, progress, stop)
     with result_folder(job.folder, "run") as partial:
-        run = _run(job, partial if job.keep.within is None else None, progress, stop)
-        job.keep.fill(run, partial)
-        return _outcome(job, measure, run)
+        return _outcome(job, measure, partial, progress, stop)
 
 
-def _run(job: Job, where: Path | None, progress: core.Progress | None, stop: core.Stop) -> Run:
-    """Simulates; the tables go to a folder, or stay in memory."""
+def _outcome(job: Job, measure: Measure, partial: Path | None, progress: core.Progress | None, stop: core.Stop) -> Outcome:
+    """Simulates and measures; with `partial` what is kept of the run goes there."""
+    where = partial if job.keep.within is None else None
     result = core.execute(job.source, job.overrides, job.seed, str(where) if where else None, progress, stop)
-    return finish(job.source, job.overrides, result, Tables(path=where) if where else Tables(result.tables))
-
-
-def _outcome(job: Job, measure: Measure, run: Run) -> Outcome:
-    found = guests(job.source, run.resolved).get("guests", ())
+    run = finish(job.source, job.overrides, result, Tables(path=where) if where else Tables(result.tables))
+    if partial is not None:
+        job.keep.fill(run, partial)
+    found = guests(job.source, run.resolved).get("guests", ()) if '"python"' in result.resolved else ()
     return Outcome(job, measure(job, run), guests=found, flows=run.flows.num_rows, simulated_s=run.duration_ns / 1e9)
 
 

@@ -23,7 +23,7 @@ from elephan.experiment.store.store import Store
 from elephan.experiment.watch import Watch
 from elephan.scenario import core
 
-PLACES = ("threads", "dask", "tcp://HOST:8786", "slurm")
+PLACES = ("threads", "processes", "dask", "tcp://HOST:8786", "slurm")
 
 
 class Place(Protocol):
@@ -44,8 +44,8 @@ class Place(Protocol):
 class How:
     """How the runs of an experiment are done. `store`: the folder of kept trials, if any; `name`: of the experiment in it.
 
-    `on`: `threads`, `dask`, the address of a Dask scheduler, `shard i/n` (the i-th of n shares of the trials), or `kept` (nothing
-    runs: the result is of what the store has).
+    `on`: `threads`, `processes`, `dask`, the address of a Dask scheduler, `shard i/n` (the i-th of n shares of the trials), or
+    `kept` (nothing runs: the result is of what the store has).
     """
 
     workers: int | None = None
@@ -76,6 +76,10 @@ class How:
             if self.on != "threads" and self.store is None:
                 raise InputError(f'on: "{self.on}" needs a store')
             return Threads(self.workers)
+        if self.on == "processes":
+            from elephan.experiment.place.processes import Processes
+
+            return Processes(self.workers)
         if self.on == "dask" or re.match(r"(tcp|tls|ws|wss)://", self.on):
             from elephan.experiment.place.dask import Dask
 

@@ -7,68 +7,20 @@ another. Workers must have the same elephan, to the byte of its core; what measu
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from elephan.base.errors import ElephanError, InputError
-from elephan.experiment.job import Job, Measure, Outcome, run_one
+from elephan.experiment.job import Job, Measure, Outcome
+from elephan.experiment.place.chunk import Chunk, Pace, delivered, other_version, run_chunk
 from elephan.experiment.place.threads import default_workers
-from elephan.experiment.place.travel import Luggage, arrived, by_value, pack
+from elephan.experiment.place.travel import Luggage, by_value, pack
 from elephan.experiment.store import identity
-from elephan.result import folder
 from elephan.scenario import core
 
-CHUNK_S = 1.0
-CHUNK_MAX = 1000
 AHEAD = 2  # chunks that each worker has waiting
 PATIENCE_S = 20.0  # for a scheduler that does not answer
-
-Chunk = Sequence[tuple[int, Job, Luggage | None]]
-
-
-def run_chunk(chunk: Chunk, measure: Measure, engine: str) -> list[tuple[int, Outcome]]:
-    """Does the jobs of a chunk, in a worker. Wrong input is the outcome of its job, as an error of the driver's own."""
-    if identity.engine() != engine:
-        raise InputError(_other_version(core.call("version"), identity.engine(), engine))
-    stop, found = core.Stop(), []
-    for number, job, luggage in chunk:
-        outcome = _carried(arrived(job, luggage), measure, stop)
-        outcome.job = job
-        found.append((number, outcome))
-    return found
-
-
-def _carried(job: Job, measure: Measure, stop: core.Stop) -> Outcome:
-    """Does a job; the folder that it keeps comes back as files, as the driver's disk may be another one."""
-    if job.folder is None:
-        return run_one(job, measure, None, stop)
-    with tempfile.TemporaryDirectory() as place:
-        there = Path(place) / "run"
-        outcome = run_one(replace(job, folder=there), measure, None, stop)
-        if outcome.done:
-            outcome.files = {name: (there / name).read_bytes() for name in folder.files(there)}
-    return outcome
-
-
-def _delivered(outcome: Outcome) -> Outcome:
-    """Writes the folder that came back as files."""
-    if outcome.job.folder is not None and outcome.files is not None:
-        with folder.result_folder(outcome.job.folder, "run") as partial:
-            for name, data in outcome.files.items():
-                (partial / name).parent.mkdir(parents=True, exist_ok=True)
-                (partial / name).write_bytes(data)
-        outcome.files = None
-    return outcome
-
-
-def _other_version(version: str, theirs: str, ours: str) -> str:
-    return (
-        f"a worker has another elephan: version {version}, build {theirs[:8]}; here it is build {ours[:8]}. Install the same wheel"
-    )
 
 
 class Dask:
@@ -127,27 +79,26 @@ class Dask:
             if isinstance(theirs, BaseException):
                 raise InputError(f"{worker}: has no elephan that can be imported ({theirs})")
             if theirs[1] != ours:
-                raise InputError(f"{worker}: {_other_version(theirs[0], theirs[1], ours)}")
+                raise InputError(f"{worker}: {other_version(theirs[0], theirs[1], ours)}")
 
     def _collected(
         self, client: Any, waiting: list[tuple[int, Job, Luggage | None]], measure: Measure
     ) -> Iterator[tuple[int, Outcome] | None]:
-        engine, each_s = identity.engine(), CHUNK_S
+        engine, pace = identity.engine(), Pace()
         running: dict[Any, Chunk] = {}
         waiting.reverse()
         try:
             while waiting or running:
                 room = AHEAD * max(1, len(client.scheduler_info(n_workers=-1)["workers"])) - len(running)
                 while waiting and room > 0:
-                    size = max(1, min(CHUNK_MAX, round(CHUNK_S / max(each_s, 1e-4))))
-                    batch = [waiting.pop() for _ in range(min(size, len(waiting)))]
+                    batch = pace.taken(waiting)
                     running[client.submit(run_chunk, batch, measure, engine, pure=False, retries=3)] = batch
                     room -= 1
                 for future in [one for one in running if one.done()]:
                     chunk = running.pop(future)
                     for number, outcome in _result(future, chunk):
-                        each_s = 0.9 * each_s + 0.1 * outcome.wall_s
-                        yield number, _delivered(outcome)
+                        pace.saw(outcome.wall_s)
+                        yield number, delivered(outcome)
                     future.release()
                 yield None
                 time.sleep(0.02)

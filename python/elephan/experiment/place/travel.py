@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -71,8 +72,10 @@ def pack(job: Job) -> Luggage | None:
 @contextlib.contextmanager
 def by_value(measure: Any) -> Iterator[None]:
     """While it lasts the caller's function, and what stands in files beside it, travel as they are, not as names to import."""
-    import cloudpickle
-
+    try:
+        import cloudpickle
+    except ImportError:
+        raise InputError("cloudpickle is not installed, with which a function travels: pip install cloudpickle") from None
     modules = [module for module in beside(measure.function) if module.__name__ != "__main__"] if isinstance(measure, Each) else []
     for module in modules:
         cloudpickle.register_pickle_by_value(module)
@@ -81,6 +84,16 @@ def by_value(measure: Any) -> Iterator[None]:
     finally:
         for module in modules:
             cloudpickle.unregister_pickle_by_value(module)
+
+
+def packed(measure: Any) -> bytes:
+    """Returns what is measured as a worker unpickles it."""
+    if not isinstance(measure, Each):
+        return pickle.dumps(measure)
+    with by_value(measure):
+        import cloudpickle
+
+        return bytes(cloudpickle.dumps(measure))
 
 
 def _of_session(place: str, reference: str) -> Path:

@@ -17,7 +17,7 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,19 +116,25 @@ class Damaged(Exception):
     """A file of a store that cannot be trusted; the text says why."""
 
 
-def read_part(path: Path, columns: list[str] | None = None) -> pa.Table:
-    """Returns the rows of a part, or raises `Damaged`. A file that is gone meanwhile raises FileNotFoundError."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
+def content(path: Path) -> bytes:
+    """Returns the bytes of a part, or raises `Damaged`. A file that is gone meanwhile raises FileNotFoundError."""
     match = _NAME.fullmatch(path.name)
     if match is None:
         raise Damaged("not written by elephan")
     data = path.read_bytes()
     if hashlib.blake2b(data, digest_size=16).hexdigest() != match["digest"]:
         raise Damaged("its content is not what was written")
+    return data
+
+
+def read_part(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Returns the rows of a part, or raises `Damaged`. A file that is gone meanwhile raises FileNotFoundError."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    data = content(path)
     try:
-        return parquet.read_table(pa.BufferReader(data), columns=columns)
+        return parquet.read_table(pa.BufferReader(data), columns=columns and list(columns))
     except (pa.ArrowException, OSError) as error:
         raise Damaged(str(error).partition("\n")[0]) from None
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +54,8 @@ class Kept:
         values = self.measured.values if self.measured is not None else {}
         return Trial(self.variant.label, self.identity.seed, values, self.experiment)
 
-    def as_record(self) -> dict[str, Any]:
+    @cached_property
+    def record(self) -> dict[str, Any]:
         """The row as `table` and a tail write it; statistics begin with `stat.`."""
         one = self.identity
         measured = self.measured or Measured({})
@@ -72,12 +74,23 @@ class Kept:
 
 def parameter(value: Any) -> dict[str, Any]:
     """A parameter as text and, if it is a quantity, as a number in base units with its unit."""
+    if isinstance(value, str):
+        return _quantity(value)
+    return _told(value)
+
+
+@lru_cache(4096)
+def _quantity(text: str) -> dict[str, Any]:
+    return _told(text)
+
+
+def _told(value: Any) -> dict[str, Any]:
     number, unit = unit_parts(value) or (math.nan, "")
     return {"text": as_text(value), "number": None if math.isnan(number) else float(number), "unit": unit}
 
 
 def from_record(record: Mapping[str, Any]) -> Kept:
-    """The row of a record as `as_record` gave it."""
+    """The row of a record as `Kept.record` gives it."""
     identity = Identity(*(record[name] for name in ("scenario", "seed", "guests", "engine", "measure")))
     parameters = {name: _written(one) for name, one in record["parameters"] or ()}
     values = {name: record[STATISTIC + name] for name in json.loads(record["names"])}
@@ -150,6 +163,6 @@ def table(rows: Sequence[Kept]) -> pa.Table:
     """The rows as a table."""
     import pyarrow as pa
 
-    records = [row.as_record() for row in rows]
+    records = [row.record for row in rows]
     statistics = sorted({name for record in records for name in record if name.startswith(STATISTIC)})
     return pa.Table.from_pylist(records, schema=schema(statistics))

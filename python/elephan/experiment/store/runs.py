@@ -31,6 +31,16 @@ def of(store: Path) -> dict[str, list[Path]]:
     return found
 
 
+def best(store: Path) -> list[Path]:
+    """The folder of each trial that has most: the whole run, else the samples that are thinned least."""
+
+    def width(path: Path) -> float:
+        kept = (folder.read_manifest(path) or {}).get("kept")
+        return float(kept["within"]) if kept else -1.0
+
+    return [min(paths, key=width) if len(paths) > 1 else paths[0] for paths in of(store).values()]
+
+
 def _all(store: Path) -> list[Path]:
     with contextlib.suppress(FileNotFoundError):
         return sorted((store / FOLDER).iterdir())

@@ -11,8 +11,9 @@ import os
 import shutil
 import socket
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,7 @@ class Store:
     def _read(self, keys: pa.Array | None) -> Iterator[Kept]:
         import pyarrow.compute as pc
 
-        for rows in self._tables("parts"):
+        for rows in self._tables("parts") if keys is None or self._has(keys) else ():
             chosen = rows if keys is None else rows.filter(pc.is_in(rows.column("key"), value_set=keys))
             yield from map(from_record, chosen.to_pylist())
         known = None if keys is None else set(keys.to_pylist())
@@ -97,24 +98,34 @@ class Store:
             if known is None or record["row"]["key"] in known:
                 yield from_record(record["row"])
 
-    def tables(self) -> list[pa.Table]:
-        """The rows of all parts and tails as tables, each row once in each."""
-        records = [from_record(record["row"]) for record in self._tail_records()]
-        found = [*self._tables("parts"), *([table(records)] if records else [])]
-        return [_merged(found)] if found else []
+    def _has(self, keys: pa.Array) -> bool:
+        """Whether a part has one of these keys, for which one column is read."""
+        import pyarrow.compute as pc
 
-    def _tables(self, folder: str) -> list[pa.Table]:
-        """The tables of all parts; what is damaged is set aside."""
+        return any(pc.any(pc.is_in(rows.column("key"), value_set=keys)).as_py() for rows in self._tables("parts", ["key"]))
+
+    def sound(self) -> tuple[list[str], pa.Table]:
+        """The paths of all parts that are what was written, and a table of what is in no part yet."""
+        paths = [str(path) for path in parts.parts(self.where / "parts") if self._sound(path, parts.content) is not None]
+        return paths, self._tail_table()
+
+    def _tail_table(self) -> pa.Table:
+        return table([from_record(record["row"]) for record in self._tail_records()])
+
+    def _tables(self, folder: str, columns: Sequence[str] | None = None) -> list[pa.Table]:
+        """The tables of all parts, or some of their columns; what is damaged is set aside."""
         for _ in range(LOOKS):
             try:
-                return [rows for path in parts.parts(self.where / folder) if (rows := self._part(path)) is not None]
+                found = (self._sound(path, partial(parts.read_part, columns=columns)) for path in parts.parts(self.where / folder))
+                return [rows for rows in found if rows is not None]
             except FileNotFoundError:
                 continue
         raise OutputError(f"{self.where}: other processes put its parts together again and again")
 
-    def _part(self, path: Path) -> pa.Table | None:
+    def _sound(self, path: Path, read: Callable[[Path], Any]) -> Any:
+        """What a part holds, None of one that is damaged."""
         try:
-            return parts.read_part(path)
+            return read(path)
         except parts.Damaged as why:
             self._set_aside(path, str(why))
         return None
@@ -145,7 +156,7 @@ class Store:
                 self._tail = parts.Tail(self.where / "tails" / f"{self._writer}-{self._number:06d}.log")
             where = {"host": socket.gethostname(), "process": os.getpid()}
             attempts = [{"key": row.identity.key, **attempt, **where}] if attempt is not None else []
-            self._tail.append({"row": row.as_record(), "attempts": attempts})
+            self._tail.append({"row": row.record, "attempts": attempts})
             self._rows.append(row)
             self._attempts += attempts
             if time.monotonic() - self._flushed > EVERY_S:
@@ -183,22 +194,33 @@ class Store:
 
     def summary(self) -> Summary:
         """What the store has, by experiment."""
-        experiments: dict[str, dict[str, Any]] = {}
-        wall: dict[str, float] = {}
-        attempts = [one for rows in self._tables("attempts") for one in rows.to_pylist()]
-        for one in [*attempts, *(one for record in self._tail_records() for one in record["attempts"])]:
-            wall[one["key"]] = wall.get(one["key"], 0.0) + one["wall_s"]
-        rows, variants = self.rows(), set()
-        for row in rows:
-            empty = {"variants": 0, "trials": 0, "failed": 0, "wall_s": 0.0}
-            found = experiments.setdefault(row.experiment, empty)
-            found["variants"] += (row.experiment, row.variant.label) not in variants
-            variants.add((row.experiment, row.variant.label))
-            found["trials"] += 1
-            found["failed"] += row.error != ""
-            found["wall_s"] += wall.get(row.identity.key, 0.0)
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        columns = ["key", "experiment", "variant", "error", "engine"]
+        rows = pa.concat_tables([*self._tables("parts", columns), self._tail_table().select(columns)])
+        rows = rows.append_column("failed", pc.is_valid(rows.column("error")))
+        if rows.group_by("key").aggregate([]).num_rows < rows.num_rows:  # else there is nothing to put together, which takes long
+            single = rows.group_by(["key", "experiment", "variant"]).aggregate([("failed", "min"), ("engine", "min")])
+            rows = single.rename_columns(["key", "experiment", "variant", "failed", "engine"])
+        ran = [one for record in self._tail_records() for one in record["attempts"]]
+        attempts = pa.concat_tables([*self._tables("attempts", ["key", "wall_s"]), _attempt_table(ran).select(["key", "wall_s"])])
+        took = attempts.group_by("key").aggregate([("wall_s", "sum")])
+        places = pc.index_in(rows.column("key"), value_set=took.column("key"))
+        rows = rows.append_column("wall_s", pc.take(took.column("wall_s_sum"), places))
+        sums = rows.group_by("experiment").aggregate([("key", "count"), ("failed", "sum"), ("wall_s", "sum")])
+        variants = rows.group_by(["experiment", "variant"]).aggregate([]).group_by("experiment").aggregate([("variant", "count")])
+        experiments = {
+            row["experiment"]: {
+                "variants": row["variant_count"],
+                "trials": row["key_count"],
+                "failed": row["failed_sum"],
+                "wall_s": row["wall_s_sum"] or 0.0,
+            }
+            for row in sums.join(variants, "experiment").sort_by("experiment").to_pylist()
+        }
         size = sum(path.stat().st_size for path in self.where.rglob("*") if path.is_file())
-        return Summary(experiments, len(rows), size, len({row.identity.engine for row in rows}))
+        return Summary(experiments, rows.num_rows, size, len(rows.column("engine").unique()))
 
     def check(self) -> list[str]:
         """A line for each file that is damaged, torn or not elephan's; nothing is moved."""
@@ -244,7 +266,7 @@ class Store:
             if own and not path.name.startswith(self._writer):
                 continue
             with contextlib.suppress(FileNotFoundError):
-                rows = self._part(path)
+                rows = self._sound(path, parts.read_part)
                 if rows is not None and rows.num_rows < SMALL_ROWS:
                     small.append(path)
                     tables.append(rows)
