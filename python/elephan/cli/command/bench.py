@@ -1,13 +1,15 @@
 """The standard workloads: wall time, memory, and what was simulated."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from elephan.base.errors import shown
 from elephan.base.quantity import show
 from elephan.bench import run_bench
+from elephan.bench.sweeps import RUNS
+from elephan.bench.sweeps import run as run_sweeps
 from elephan.cli.options import Json, whole
 from elephan.cli.parser import Argument, Option
 from elephan.cli.show import print_json
@@ -16,14 +18,23 @@ from elephan.report.screen import Screen, grid
 
 def command(
     workloads: Annotated[
-        list[str] | None, Argument(metavar="[W1 W3 W4 ...]", help="Workloads (elephan list workloads); default: W1 to W4.")
+        list[str] | None,
+        Argument(
+            metavar="[W1 W3 W4 ...]",
+            help="Workloads (elephan list workloads); default: W1 to W4. sweep: many short runs, and a store.",
+        ),
     ] = None,
     repetitions: Annotated[
-        int | None, Option("--repetitions", "-n", parser=whole(1, 1000), metavar="N", help="Runs of each; default 5.")
+        int | None,
+        Option("--repetitions", "-n", parser=whole(1, 100_000), metavar="N", help="Runs of each; default 5, of sweep 10,000."),
     ] = None,
     against: Annotated[Path | None, Option(metavar="DIR", help="A folder of ns-3 programs to build and run beside.")] = None,
     json: Json = False,
 ) -> int:
+    if workloads == ["sweep"]:
+        found = run_sweeps(repetitions or RUNS)
+        print_json(found) if json else _print_sweeps(found)
+        return 0
     rows, broken = run_bench(workloads or [], repetitions, against)
     if json:
         print_json(rows)
@@ -32,6 +43,22 @@ def command(
     for line in broken:
         print(f"elephan: {shown(line)}", file=sys.stderr)
     return 1 if broken else 0
+
+
+def _print_sweeps(found: Mapping[str, Any]) -> None:
+    """Prints what a run costs in each place, and how long a large store takes."""
+    screen = Screen()
+    table = grid(f"{found['runs']} runs of 10 ms", "cores", "wall", "a run", "beside the engine")
+    for row in found["places"]:
+        table.add_row(row["place"], str(row["cores"]), *(show(row[key], "s", 3) for key in ("wall_s", "run_s", "beside_engine_s")))
+    screen.print(table)
+    for name, times in found["times_one_core"].items():
+        screen.print(f"{name}: {show(times, '1', 3)} times one core", style="bold")
+    store = found["store"]
+    table = grid(f"a store of {store['trials']} trials, {show(store['size_bytes'], 'bytes')}", "time", "memory at most")
+    for name, step in store["steps"].items():
+        table.add_row(name, show(step["s"], "s"), show(step["peak_bytes"], "bytes"))
+    screen.print(table)
 
 
 def _slowdowns(screen: Screen, row: dict[str, Any]) -> None:
