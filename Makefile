@@ -21,7 +21,7 @@ endif
 help:
 	@echo "make demo      the quick run of the study intel-2004: answer, verdicts, report"
 	@echo "make test      the fast tests, Rust and Python"
-	@echo "make test-all  the long ones as well (apt-get install tshark tcptrace for those that read captures)"
+	@echo "make test-all  the long ones as well (apt-get install tshark tcptrace, slurmctld slurmd slurm-client munge)"
 	@echo "make fuzz      random scenarios without end; what is found goes to results/fuzz (docs/fuzz.md)"
 	@echo "make lint      formatting, clippy, ruff, mypy, generated files, dependencies, the engine under Miri"
 	@echo "make asan      the engine and the Python module with the address sanitizer"

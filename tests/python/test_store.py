@@ -193,9 +193,26 @@ def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "s" / "tails") == []
 
 
+def test_no_thread_of_arrow_holds_what_python_has_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would need the interpreter to let go of it; if that has ended meanwhile, it aborts the process."""
+    with Store.to(tmp_path / "s") as store:
+        for seed in range(200):
+            store.put(_row(seed), {})
+    (part,) = (tmp_path / "s" / "parts").iterdir()
+    content, holders = part.open("rb").read(), set()
+    monkeypatch.setattr(Path, "read_bytes", lambda _: content)
+    before = sys.getrefcount(content)
+    for _ in range(30):
+        parts.read_part(part)
+        holders.add(sys.getrefcount(content) - before)
+    assert holders == {0}
+
+
 def _cli(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """`elephan sweep` where no program is found, so that nothing is submitted to a cluster that is here."""
     command = [sys.executable, "-m", "elephan", "sweep", "sawtooth", "-s", "template.delay=5ms,20ms", "-s", "duration=3s"]
-    return subprocess.run([*command, "-s", "warmup=1s", *words], cwd=place, capture_output=True, text=True)
+    environment = {**os.environ, "PATH": str(place)}
+    return subprocess.run([*command, "-s", "warmup=1s", *words], cwd=place, capture_output=True, text=True, env=environment)
 
 
 def test_shards_and_the_result_of_what_is_kept(tmp_path: Path) -> None:
@@ -217,6 +234,19 @@ def test_shards_and_the_result_of_what_is_kept(tmp_path: Path) -> None:
     assert loaded.table.equals(el.sweep("sawtooth", set=texts, repetitions=4).table)
 
 
+def test_where_a_command_runs_does_not_change_its_folder(tmp_path: Path) -> None:
+    for words in (
+        ("--workers", "1"),
+        ("--why", "--again"),
+        ("--store=s", "--no-report"),
+        ("--on", "kept", "--store", "s", "--again"),
+    ):
+        assert _cli(tmp_path, "-n", "2", *words).returncode == 0
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["sawtooth-sweep", "sawtooth-sweep.trials"]
+    assert _cli(tmp_path, "-n", "3", "--no-report").returncode == 0
+    assert len(list((tmp_path / "results").iterdir())) == 3
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
@@ -225,6 +255,8 @@ def test_shards_and_the_result_of_what_is_kept(tmp_path: Path) -> None:
         (("--on", "kept"), "keeps none of the 2 trials"),
         (("--on", "moon"), 'on: "moon" is no place; there are threads, processes, dask, tcp://HOST:8786, slurm'),
         (("--slurm", "time=1"), "--slurm and --wait go with --on slurm"),
+        (("--on", "slurm", "-s", "duration=5parsecs"), "duration"),
+        (("--on", "slurm", "--statistic", "goodputs"), "goodputs"),
         (("--on", "slurm", "--slurm", "shell=x"), "--slurm shell=x: write KEY=VALUE, with KEY one of account,"),
         (("--on", "slurm", "--slurm", "time=1;rm x"), "--slurm time=1;rm x: write KEY=VALUE"),
         (("--store", "/proc/none"), "cannot write the store /proc/none"),
@@ -239,8 +271,13 @@ def test_bad_places_are_one_line(tmp_path: Path, words: tuple[str, ...], line: s
 
 def test_the_scripts_for_slurm(tmp_path: Path) -> None:
     done = _cli(tmp_path, "-n", "4", "--on", "slurm", "--slurm", "time=10:00", "--slurm", "partition=short", "--elements", "3")
-    assert done.returncode == 0
     folder = tmp_path / "results" / "sawtooth-sweep.trials" / "slurm"
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "8 of 8 trials are to run; no sbatch here, so where there is one:",
+        f"sbatch --array=0-2 {folder}/array.sh 0",
+        f"sbatch --dependency=singleton {folder}/report.sh",
+    ]
     array, report = ((folder / name).read_text() for name in ("array.sh", "report.sh"))
     assert "#SBATCH --array=0-2\n" in array
     assert "#SBATCH --partition=short\n" in array

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from elephan.base.errors import InputError
+from elephan.base.progress import note, status
 from elephan.cli.options import whole
 from elephan.cli.parser import Option
 from elephan.experiment.place.slurm import ELEMENTS
-from elephan.experiment.pool import store_beside
+from elephan.experiment.pool import Elsewhere, store_beside
+from elephan.result.command import words_without
 
 _WITH_VALUE = ("--on", "--slurm", "--elements", "--store", "--workers", "--out")
 _FLAGS = ("--wait", "--why")
@@ -78,28 +80,33 @@ class Shared(Kept):
             raise InputError("--shard runs a share of the trials here; it goes without --on")
         return f"shard {self.shard}" if self.shard else self.on
 
-    def submitted(self, out: Path, result: Path) -> bool:
-        """Submits this command as a SLURM array if `--on slurm` asks for it, and says so; returns whether it did."""
+    def run(self, experiment: Callable[..., Any], out: Path, result: Path) -> Any:
+        """Returns the result of an experiment, or the exit status of this command if a SLURM array makes the result."""
         if self.on != "slurm":
             if self.slurm or self.wait:
                 raise InputError("--slurm and --wait go with --on slurm")
-            return False
+            return experiment(**self.named(result))
         from elephan.experiment.place import slurm as jobs
 
-        options = jobs.check(self.slurm or [], self.elements)
-        command = [*words_without(sys.argv[1:]), "--out", str(out.absolute())]
-        store = self.named(result)["store"].absolute()
-        print(jobs.write(command, store, options, self.elements).submit(self.wait))
-        return True
-
-
-def words_without(words: Sequence[str]) -> list[str]:
-    """The words of a command line without the options of this file that differ from job to job."""
-    found: list[str] = []
-    left = iter(words)
-    for word in left:
-        if word in _WITH_VALUE:
-            next(left, None)
-        elif word not in _FLAGS and not word.startswith(tuple(f"{option}=" for option in _WITH_VALUE)):
-            found.append(word)
-    return found
+        options, named = jobs.check(self.slurm or []), self.named(result)
+        try:
+            return experiment(**named)  # nothing is missing
+        except Elsewhere as missing:
+            command = [*words_without(sys.argv[1:], _WITH_VALUE, _FLAGS), "--out", str(out.absolute())]
+            array = jobs.write(command, named["store"].absolute(), options, min(self.elements, missing.trials))
+            trials = f"{missing.trials} of {missing.planned} trials are to run"
+        if not jobs.can_submit():
+            print(f"{trials}; no sbatch here, so where there is one:\n{array.by_hand}")
+            return 0
+        jobs_of = array.submit()
+        print(f"{trials}: submitted {jobs_of.words}; the same command goes on with what is missing", flush=True)
+        if not self.wait:
+            return 0
+        try:
+            with status(f"waiting for {jobs_of.words}"):
+                text, ended = jobs_of.wait()
+        except KeyboardInterrupt:
+            note(f"the jobs go on; to end them: scancel {' '.join([*jobs_of.arrays, jobs_of.report])}")
+            raise
+        print(text, end="")
+        return ended

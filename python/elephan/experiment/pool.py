@@ -26,6 +26,14 @@ from elephan.scenario import core
 PLACES = ("threads", "processes", "dask", "tcp://HOST:8786", "slurm")
 
 
+class Elsewhere(InputError):
+    """Trials are missing, and this process is not the one to run them. `trials`: how many of `planned` there are to run."""
+
+    def __init__(self, trials: int, planned: int) -> None:
+        super().__init__('on: "slurm" goes with the commands elephan sweep, compare and study run')
+        self.trials, self.planned = trials, planned
+
+
 class Place(Protocol):
     """Where runs run."""
 
@@ -44,8 +52,8 @@ class Place(Protocol):
 class How:
     """How the runs of an experiment are done. `store`: the folder of kept trials, if any; `name`: of the experiment in it.
 
-    `on`: `threads`, `processes`, `dask`, the address of a Dask scheduler, `shard i/n` (the i-th of n shares of the trials), or
-    `kept` (nothing runs: the result is of what the store has).
+    `on`: `threads`, `processes`, `dask`, the address of a Dask scheduler, `shard i/n` (the i-th of n shares of the trials), `kept`
+    (nothing runs: the result is of what the store has), or `slurm` (nothing runs here: trials that are missing raise `Elsewhere`).
     """
 
     workers: int | None = None
@@ -72,7 +80,7 @@ class How:
     def place(self) -> Place:
         """Where the runs run."""
         check_workers(self.workers)
-        if self.on in ("threads", "kept") or self.shard is not None:
+        if self.on in ("threads", "kept", "slurm") or self.shard is not None:
             if self.on != "threads" and self.store is None:
                 raise InputError(f'on: "{self.on}" needs a store')
             return Threads(self.workers)
@@ -119,10 +127,15 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
     with ExitStack() as opened:
         identities = _identities(jobs, measure) if how.store is not None else [None] * len(jobs)
         store = opened.enter_context(Store.to(how.store)) if how.store is not None else None
+        again = how.again and how.on != "kept"
         if how.keep is not None:
-            jobs = _keeping(jobs, store, identities, how.keep, how.again)
-        outcomes: dict[int, Outcome] = {} if store is None or how.again else _kept(store, jobs, identities, how)
-        work = {number: job for number, job in enumerate(jobs) if number not in outcomes and _is_mine(identities[number], how)}
+            jobs = _keeping(jobs, store, identities, how.keep, again)
+        outcomes: dict[int, Outcome] = {} if store is None or again else _kept(store, jobs, identities, how)
+        missing = [number for number in range(len(jobs)) if number not in outcomes and _is_mine(identities[number], how)]
+        if how.on == "slurm" and missing:
+            raise Elsewhere(len(missing), len(jobs))
+        # The first seed of all variants, then the second: if the runs end early, every variant has some.
+        work = {number: jobs[number] for number in sorted(missing, key=lambda number: jobs[number].seed)}
         interrupted = False
         count = len(outcomes) + len(work)
         line = opened.enter_context(bar(how.label, count, how.progress))
@@ -135,7 +148,11 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
                 raise
             interrupted = True
     if how.shard is not None:
-        raise PartDone(f"shard {how.on[6:]}: {len(work)} of {len(jobs)} trials run, kept in {how.store}")
+        if interrupted:
+            done = sum(number in outcomes for number in work)
+            note(f"{how.on}: {done} of its {len(work)} trials run, kept in {how.store}; the same command goes on", how.progress)
+            raise KeyboardInterrupt
+        raise PartDone(f"{how.on}: {len(work)} of {len(jobs)} trials run, kept in {how.store}")
     if how.on == "kept" and not outcomes:
         raise InputError(f"{how.store}: keeps none of the {len(jobs)} trials")
     return Outcomes([outcomes[i] for i in sorted(outcomes)], len(jobs), interrupted)
@@ -162,13 +179,13 @@ def _is_mine(identity: Identity | None, how: How) -> bool:
     """Whether a trial that is not kept is to be run here."""
     if how.on == "kept":
         return False
-    if how.shard is None:
+    if how.shard is None and how.on != "slurm":
         return True
     if identity is None:
         raise InputError(
             "a congestion control, or each, without a source cannot be kept, so its runs cannot be shared out; write it to a file"
         )
-    number, count = how.shard
+    number, count = how.shard or (0, 1)
     return int(identity.key, 16) % count == number
 
 

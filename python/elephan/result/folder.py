@@ -16,7 +16,6 @@ import json
 import os
 import shutil
 import socket
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -28,6 +27,7 @@ from elephan.base.errors import ElephanError, InputError, OutputError, lacks_mem
 from elephan.base.paths import as_path
 from elephan.base.progress import status
 from elephan.base.signals import from_outside
+from elephan.result.command import asked, command_line
 from elephan.scenario import core
 from elephan.scenario.source import read_json, read_object
 
@@ -186,7 +186,7 @@ def check_target(target: str | os.PathLike[str], kind: str | None = None) -> Non
 def holds_other(target: str | os.PathLike[str], experiment: Mapping[str, Any]) -> bool:
     """Whether a folder holds the result of another experiment: one whose manifest has other values of these keys."""
     manifest = read_manifest(_named(target)) or {}
-    return any(key in manifest and manifest[key] != value for key, value in experiment.items())
+    return any(key in manifest and asked(manifest[key]) != asked(value) for key, value in experiment.items())
 
 
 def default_folder(name: str, experiment: Mapping[str, Any]) -> Path:
@@ -194,7 +194,8 @@ def default_folder(name: str, experiment: Mapping[str, Any]) -> Path:
     folder = Path("results") / name
     if not holds_other(folder, experiment):
         return folder
-    digits = hashlib.sha256(repr(sorted(experiment.items())).encode()).hexdigest()[:8]
+    items = sorted((key, asked(value)) for key, value in experiment.items())
+    digits = hashlib.sha256(repr(items).encode()).hexdigest()[:8]
     return folder.with_name(f"{name}-{digits}")
 
 
@@ -361,15 +362,6 @@ def host() -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "python": platform.python_version(),
     }
-
-
-def command_line() -> str:
-    """The exact command, as one would type it again."""
-    import shlex
-
-    words = list(sys.argv)
-    words[0] = Path(words[0]).name
-    return shlex.join(words)
 
 
 class Result:

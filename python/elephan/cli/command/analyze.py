@@ -8,7 +8,8 @@ from elephan.capture.trace import analyze as read
 from elephan.cli.options import Json, NoReport, out_option, whole
 from elephan.cli.parser import Argument, Option
 from elephan.cli.show import show
-from elephan.result.folder import command_line, default_folder
+from elephan.result.command import command_line
+from elephan.result.folder import default_folder
 
 
 def command(

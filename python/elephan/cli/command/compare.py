@@ -1,5 +1,6 @@
 """Congestion controls side by side: alone, in pairs, with other round trips, joining, friendliness to Reno."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,8 @@ from elephan.cli.parser import Argument, Option
 from elephan.cli.show import show
 from elephan.cli.where import Shared
 from elephan.experiment.compare import panel
-from elephan.result.folder import command_line, default_folder
+from elephan.result.command import command_line
+from elephan.result.folder import default_folder
 from elephan.scenario.settings import settings
 from elephan.scenario.source import open_source
 
@@ -44,9 +46,8 @@ def command(
     source = open_source(scenario) if scenario is not None else None
     folder = out or default_folder(f"compare-{source.stem}" if source else "compare", {"command": command_line()})
     result = out or Path("results") / (f"compare-{source.stem}" if source else "compare")
-    if where.submitted(folder, result):
-        return 0
-    done = panel.compare(
+    experiment = partial(
+        panel.compare,
         controllers,
         scenario=source,
         repetitions=repetitions,
@@ -61,7 +62,9 @@ def command(
         progress=True,
         report=False,
         python_from=python_from,
-        **where.named(result),
     )
+    done = where.run(experiment, folder, result)
+    if isinstance(done, int):
+        return done
     show(done, folder, json, draw=not no_report)
     return 1 if done.failures else 0

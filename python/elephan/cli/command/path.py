@@ -10,7 +10,8 @@ from elephan.cli.where import Kept
 from elephan.experiment.path.path import path as ask
 from elephan.experiment.path.question import SIZE
 from elephan.experiment.path.settings import as_file, check_file, write_file
-from elephan.result.folder import check_target, command_line, default_folder
+from elephan.result.command import command_line
+from elephan.result.folder import check_target, default_folder
 from elephan.scenario.settings import settings
 
 

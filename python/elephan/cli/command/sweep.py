@@ -1,5 +1,6 @@
 """Every variant that a scenario's sweep table or -s key=v1,v2 asks for, each with the same seeds."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,8 @@ from elephan.cli.parser import Option
 from elephan.cli.show import show
 from elephan.cli.where import Shared
 from elephan.experiment import sweep as sweeps
-from elephan.result.folder import check_target, command_line, default_folder
+from elephan.result.command import command_line
+from elephan.result.folder import check_target, default_folder
 from elephan.scenario.settings import axes
 from elephan.scenario.source import open_source
 
@@ -55,9 +57,8 @@ def command(
     result = out or Path("results") / f"{source.stem}-sweep"
     if until is not None and where.on == "slurm":
         raise InputError("--until looks at all runs: run it without --on slurm, or give the array a number of repetitions, -n")
-    if where.submitted(folder, result):
-        return 0
-    done = sweeps.sweep(
+    experiment = partial(
+        sweeps.sweep,
         source,
         set=axes(set or []),
         repetitions=repetitions,
@@ -70,7 +71,9 @@ def command(
         progress=True,
         report=False,
         python_from=python_from,
-        **where.named(result),
     )
+    done = where.run(experiment, folder, result)
+    if isinstance(done, int):
+        return done
     show(done, folder, json, draw=not no_report)
     return 1 if done.failures or done.missing else 0

@@ -134,7 +134,8 @@ def read_part(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
     data = content(path)
     try:
-        return parquet.read_table(pa.BufferReader(data), columns=columns and list(columns))
+        # On this thread alone: one of Arrow's that still held `data` while Python ends would abort the process.
+        return parquet.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(columns and list(columns), use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise Damaged(str(error).partition("\n")[0]) from None
 

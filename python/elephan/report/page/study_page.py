@@ -14,6 +14,7 @@ from elephan.report.page.notebook import answered
 from elephan.report.page.page import Group, Page, Section, of_failures, parameter_groups
 from elephan.report.page.run_page import facts
 from elephan.result import folder
+from elephan.result.command import command_line
 from elephan.scenario import core
 
 _NOTE = (
@@ -76,7 +77,7 @@ def page(results: Results) -> Page:
         verdicts=[verdict for verdict in verdicts if verdict.run],
         verdict_note=_NOTE + of_holm(verdicts) + _left_out(verdicts),
         version=version,
-        command=str(results.facts.get("command") or folder.command_line()),
+        command=str(results.facts.get("command") or command_line()),
         sections=sections,
         parameters=_parameters(results),
         facts=[("source", study.source), *facts(about)],

@@ -1,5 +1,6 @@
 """Run a study, judge its claims, write its report."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -22,9 +23,10 @@ def command(
     where: Shared,
 ) -> int:
     folder = out or Path("results") / (f"{name}-quick" if quick else name)
-    if where.submitted(folder, folder):
-        return 0
-    results = study.run_study(name, quick=quick, out=folder, workers=workers, progress=True, report=False, **where.named(folder))
+    experiment = partial(study.run_study, name, quick=quick, out=folder, workers=workers, progress=True, report=False)
+    results = where.run(experiment, folder, folder)
+    if isinstance(results, int):
+        return results
     show(results, folder, json, draw=not no_report)
     refuted = strict and any(verdict.verdict == "fails" for verdict in results.verdicts)
     return 1 if refuted or results.failures else 0
