@@ -370,7 +370,7 @@ def test_a_run_of_a_sweep_is_simulated_again(tmp_path: Path) -> None:
 def test_a_disk_that_fills_up_loses_nothing(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", disk], capture_output=True).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True).returncode:
         pytest.skip("no small disk can be mounted here")
     try:
         named = {"set": {**DELAYS, "template.rate": [f"{rate} Mbps" for rate in range(2, 22)]}, "store": disk / "s"}
