@@ -240,5 +240,5 @@ def test_the_mean_is_inside_its_interval(values: list[float]) -> None:
 
 
 def test_students_t_is_that_of_scipy() -> None:
-    assert [stats._student(freedom, 0.95) for freedom in range(1, 40)] == [float(stdtrit(n, 0.975)) for n in range(1, 40)]
-    assert stats._student(3, 0.9) == float(stdtrit(3, 0.95))
+    assert [stats.student(freedom, 0.95) for freedom in range(1, 40)] == [float(stdtrit(n, 0.975)) for n in range(1, 40)]
+    assert stats.student(3, 0.9) == float(stdtrit(3, 0.95))

@@ -19,8 +19,9 @@ from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import Trial, Variant
 from elephan.open import compare, redraw
 from elephan.report.figure.sweep_figures import draw_all
-from elephan.report.page.sweep_page import _bases, answer, power
-from elephan.report.words import wording
+from elephan.report.page.sweep_page import answer, power
+from elephan.report.words import baseline, wording
+from elephan.report.words.swept import Swept
 from elephan.result import folder
 from matplotlib.axes import Axes
 
@@ -118,11 +119,16 @@ def test_the_answer_of_a_sweep_says_whose_parameter_it_is() -> None:
 def test_variants_are_compared_with_those_that_differ_in_one_parameter() -> None:
     controller, rate = "traffic.n.congestion_control", "template.rate"
     crossed = _made_up(*({rate: r, controller: c} for r in ("1 Mbps", "1 Gbps") for c in ("reno", "htcp", "bbr")))
-    assert _bases(crossed) == ("reno, all else alike", {f"v{i}": "v0" if i < 3 else "v3" for i in range(6)})
+
+    def usual(sweep: Sweep) -> tuple[str, list[int]]:
+        found = baseline.usual(Swept(sweep))
+        return found.words, found.rows.tolist()
+
+    assert usual(crossed) == ("reno, all else alike", [0, 0, 0, 3, 3, 3])
     numbers = _made_up(*({rate: r, "template.pairs": n} for r in ("1 Mbps", "10 Mbps", "1 Gbps") for n in (1, 16)))
-    assert _bases(numbers) == ("rate 1 Mbps, all else alike", {f"v{i}": f"v{i % 2}" for i in range(6)})
+    assert usual(numbers) == ("rate 1 Mbps, all else alike", [0, 1, 0, 1, 0, 1])
     zipped = _made_up({controller: "reno", rate: "1 Mbps"}, {controller: "htcp", rate: "1 Gbps"})
-    assert _bases(zipped) == ("reno, rate 1 Mbps", {"v0": "v0", "v1": "v0"})
+    assert usual(zipped) == ("reno, rate 1 Mbps", [0, 0])
 
 
 def test_names_stand_in_rows_and_numbers_along_lines() -> None:
@@ -132,10 +138,11 @@ def test_names_stand_in_rows_and_numbers_along_lines() -> None:
     def drawn(*settings: dict[str, object]) -> Axes:
         rows = [Trial(f"v{i}", 1, {statistic: 1e6 * 10**i}) for i in range(len(settings))]
         sweep = Sweep("made up", _made_up(*settings).variants, rows, {})
-        return draw_all(sweep, [statistic])[0].figure.axes[0]
+        return draw_all(Swept(sweep), [statistic])[0].figure.axes[0]
 
     rows = drawn(*({controller: c, queue: {"kind": q}} for c in ("reno", "htcp", "bbr") for q in ("fifo", "codel")))
-    assert [label.get_text() for label in rows.get_yticklabels()] == ["reno", "htcp", "bbr"]
+    # A congestion control gives the colour, so that it has its own.
+    assert [label.get_text() for label in rows.get_yticklabels()] == ["fifo", "codel"]
     assert {len(np.atleast_1d(line.get_xdata())) for line in rows.lines if line.get_marker() == "o"} == {0, 1}  # 0: the legend's
     assert rows.get_xscale() == "log"
     along = drawn({rate: "1 Mbps"}, {rate: "10 Mbps"}, {rate: "100 Mbps"})

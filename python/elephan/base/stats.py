@@ -125,7 +125,7 @@ def within(interval: Interval, low: float, top: float) -> Interval:
     return replace(interval, low=max(interval.low, low), high=min(interval.high, top)) if interval.n > 1 else interval
 
 
-def _student(freedom: int, level: float) -> float:
+def student(freedom: int, level: float = 0.95) -> float:
     """Returns how many standard errors half of an interval is."""
     if level == 0.95 and freedom <= len(_T_95):
         return _T_95[freedom - 1]
@@ -152,7 +152,7 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
         return Interval(float(array[0]), float(array[0]), float(array[0]), n, level)
     with np.errstate(all="ignore"):  # of infinite values no spread is known
         error = float(np.std(array, ddof=1)) / math.sqrt(n)
-    half = _student(n - 1, level) * error
+    half = student(n - 1, level) * error
     return Interval(mean, mean - half, mean + half, n, level)
 
 

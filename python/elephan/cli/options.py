@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from elephan.cli.parser import Argument, Option
@@ -50,6 +51,26 @@ PythonFrom = Annotated[
 Json = Annotated[bool, Option("--json", help="Print JSON for machines.")]
 NoReport = Annotated[bool, Option("--no-report", help="Draw no report, as with --json; elephan report DIR draws it later.")]
 Workers = Annotated[int | None, Option(parser=whole(1, 1024), metavar="N", help="Runs at the same time; default: one per core.")]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a report of a sweep shows."""
+
+    filter: Annotated[
+        str | None,
+        Option(
+            "--filter", metavar="EXPR", help='Show only some variants of a sweep: "limit >= 50 kB and queue == red", "seed <= 3".'
+        ),
+    ] = None
+    baseline: Annotated[
+        str | None,
+        Option(
+            "--baseline",
+            metavar="EXPR",
+            help='Compare the variants of a sweep with this one, or with those that are alike but for it: "limit == 100 p".',
+        ),
+    ] = None
 
 
 Verbose = Annotated[

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from elephan.base.errors import InputError, brief, nearest
 from elephan.base.quantity import unit_parts
-from elephan.experiment.trials import as_text
+from elephan.experiment.trials import Trial, Variant, as_text
 from elephan.scenario import settings
 
 DEPTH_MAX = 50  # of parentheses
@@ -73,6 +73,38 @@ def parse(text: str, known: Mapping[str, Collection[Any] | None], what: str = "f
     if reader.place < len(text):
         raise reader.wrong(f'"and" or "or" was expected before "{text[reader.place :]}"')
     return Filter(text, frozenset(reader.asked), holds)
+
+
+def values_of(variants: Iterable[Variant]) -> dict[str, list[Any] | None]:
+    """Returns the values of each parameter, as `parse` wants them, and a seed."""
+    found: dict[str, dict[str, Any]] = {}
+    for variant in variants:
+        for name, value in variant.parameters.items():
+            found.setdefault(name, {}).setdefault(as_text(value), value)
+    return {"seed": None, **{name: [*values.values()] for name, values in found.items()}}
+
+
+def chosen(
+    variants: Sequence[Variant], rows: Sequence[Trial], condition: str, what: str = "--filter"
+) -> tuple[list[Variant], list[Trial], dict[str, Any]]:
+    """Returns the variants and the runs for which a condition holds, and what a report says of it; InputError if no run is left."""
+    holds = parse(condition, values_of(variants), what)
+    settings = {variant.label: variant.parameters for variant in variants}
+    if "seed" in holds.names:
+        found = [row for row in rows if holds({**settings[row.variant], "seed": row.seed})]
+        labels = {row.variant for row in found}
+    else:
+        labels = {label for label, parameters in settings.items() if holds(parameters)}
+        found = [row for row in rows if row.variant in labels]
+    if not found:
+        raise InputError(f"{what} {brief(condition)}: no run is such; there are {len(rows)} runs of {len(variants)} variants")
+    return [one for one in variants if one.label in labels], found, {"condition": condition, "of": len(variants)}
+
+
+def failures_of(lines: Iterable[str], variants: Iterable[Variant]) -> list[str]:
+    """Returns the lines of failed runs that are of some variants."""
+    begins = tuple(f"{variant.label} seed " for variant in variants)
+    return [line for line in lines if line.startswith(begins)]
 
 
 def spellings(names: Collection[str]) -> dict[str, list[str]]:

@@ -13,6 +13,7 @@ from elephan.base.quantity import in_files
 from elephan.base.seed import seed_or_none
 from elephan.experiment import design as designs
 from elephan.experiment.each import Each, Function
+from elephan.experiment.filter import chosen, failures_of, parse, values_of
 from elephan.experiment.job import Job, Measure, Outcomes, Statistics
 from elephan.experiment.keep import SAMPLES, Keep
 from elephan.experiment.place.threads import check_workers
@@ -59,6 +60,8 @@ class Sweep(folder.Result):
     [1, 2]
     >>> sweep.table.num_rows, sweep.means.num_rows
     (4, 2)
+    >>> sweep.where("rate >= 15 Mbps and seed == 1").size, sweep.against("rate == 10 Mbps").facts["baseline"]
+    ('1 variant, 1 run', 'rate == 10 Mbps')
     >>> sorted(sweep.as_dict()), sweep.manifest()["runs"]
     (['failures', 'missing', 'name', 'variants'], 4)
     >>> sweep.save("swept")
@@ -158,6 +161,20 @@ class Sweep(folder.Result):
     @property
     def parameters(self) -> list[str]:
         return list(dict.fromkeys(key for variant in self.variants for key in variant.parameters))
+
+    def where(self, condition: str) -> Sweep:
+        """Returns the variants and runs for which a condition on parameters and the seed holds; InputError if there are none."""
+        variants, rows, facts = chosen(self.variants, self.trials, condition)
+        failures = failures_of(self.failures, variants)
+        return Sweep(self.name, variants, rows, {**self.facts, "failures": failures, "filter": facts})
+
+    def against(self, condition: str) -> Sweep:
+        """Returns the sweep with a baseline for its report: the variant that a condition on parameters chooses.
+
+        Of several each variant is compared with the one that is alike in all parameters that the condition does not name.
+        """
+        parse(condition, values_of(self.variants), "--baseline")
+        return Sweep(self.name, self.variants, self.trials, {**self.facts, "baseline": condition})
 
     @property
     def table(self) -> pa.Table:

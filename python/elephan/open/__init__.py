@@ -44,10 +44,23 @@ def load(path: str | os.PathLike[str]) -> Any:
     return result
 
 
-def redraw(path: Path, figures: bool = False) -> Path:
-    """Writes the report of a result again, with `figures` each figure as SVG and PNG too; returns the path of the report."""
+def narrowed(result: Any, filter: str | None, baseline: str | None) -> Any:
+    """Returns a sweep with the variants that a condition chooses, and with a baseline; any other result if neither is asked for."""
+    if filter is None and baseline is None:
+        return result
+    if result.kind != "sweep":
+        raise InputError(f"--filter and --baseline choose variants of a sweep; this result is of the kind {result.kind}")
+    result = result if filter is None else result.where(filter)
+    return result if baseline is None else result.against(baseline)
+
+
+def redraw(path: Path, figures: bool = False, filter: str | None = None, baseline: str | None = None) -> Path:
+    """Writes the report of a result again, with `figures` each figure as SVG and PNG too; returns the path of the report.
+
+    `filter` and `baseline`: conditions on the parameters of a sweep (`Sweep.where`, `Sweep.against`).
+    """
     where, _ = folder.open_result(path)
     try:
-        return Path(load(where).draw(where, figures))
+        return Path(narrowed(load(where), filter, baseline).draw(where, figures))
     except KeyError as error:  # a column, or an entry of a JSON file
         raise folder.lacking(where, error) from error

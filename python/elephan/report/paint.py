@@ -69,7 +69,16 @@ def _hide_spine(axes: Axes, side: str) -> None:
     axes.spines[side].set_visible(False)
 
 
-_OWN: dict[str, Callable[..., Any]] = {"number_format": _number_format, "hide_spine": _hide_spine}
+def _for_pages(*_: Any) -> None:
+    """Draws nothing: a file has no pointer."""
+
+
+_OWN: dict[str, Callable[..., Any]] = {
+    "number_format": _number_format,
+    "hide_spine": _hide_spine,
+    "tips": _for_pages,
+    "tick_names": _for_pages,
+}
 
 
 def svg(figure: Figure) -> str:

@@ -22,7 +22,7 @@ CALLS = frozenset(
         *("plot", "step", "stairs", "fill_between", "axvspan", "axhspan", "axvline", "axhline", "vlines", "hlines", "bar", "barh"),
         *("broken_barh", "annotate", "text", "set_title", "set_xlabel", "set_ylabel", "set_xlim", "set_ylim", "set_xscale"),
         *("set_yscale", "set_xticks", "set_yticks", "locator_params", "minorticks_off", "tick_params", "grid", "set_axis_off"),
-        *("set_visible", "legend", "number_format", "hide_spine"),
+        *("set_visible", "legend", "number_format", "hide_spine", "tips", "tick_names"),
     )
 )
 OF_FIGURES = frozenset({"legend", "supxlabel", "supylabel"})
@@ -111,14 +111,15 @@ class Axes(Recorder):
 class Figure(Recorder):
     """Axes in rows and columns, as `matplotlib.figure.Figure`."""
 
-    def __init__(self, rows: int, columns: int, height: float, options: dict[str, Any]) -> None:
+    def __init__(self, rows: int, columns: int, height: float, options: dict[str, Any], wrap: bool = False) -> None:
         super().__init__()
-        self.rows, self.columns, self.height, self.options = rows, columns, height, options
+        self.rows, self.columns, self.height, self.options, self.wrap = rows, columns, height, options, wrap
         self.axes = [Axes(self) for _ in range(rows * columns)]
 
     def data(self) -> dict[str, Any]:
         """Returns the figure as plain values for the script of a page."""
         shape = {"rows": self.rows, "columns": self.columns, "height": self.height, "options": _plain(self.options)}
+        shape |= {"wrap": True} if self.wrap else {}
         return {**shape, "axes": [_plain(axes.calls) for axes in self.axes], "calls": _plain(self.calls)}
 
 

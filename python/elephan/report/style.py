@@ -72,10 +72,14 @@ class Drawing:
         (folder / f"{self.name}.png").write_bytes(self.png())
 
 
-def new_figure(rows: int = 1, columns: int = 1, height: float = 2.9, **options: Any) -> tuple[Figure, list[Axes]]:
+def new_figure(
+    rows: int = 1, columns: int = 1, height: float = 2.9, wrap: bool = False, **options: Any
+) -> tuple[Figure, list[Axes]]:
     """Returns a figure of the standard width and its axes, row by row. `options` go to `Figure.subplots`.
 
-    They keep what is drawn in the words of matplotlib (`elephan.report.sketch`).
+    `wrap`: a narrow page may have fewer columns and more rows.
+
+    The axes keep what is drawn in the words of matplotlib (`elephan.report.sketch`).
     """
-    figure: Any = sketch.Figure(rows, columns, height, options)
+    figure: Any = sketch.Figure(rows, columns, height, options, wrap)
     return figure, figure.axes

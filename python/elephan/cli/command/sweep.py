@@ -5,13 +5,16 @@ from pathlib import Path
 from typing import Annotated
 
 from elephan.base.errors import InputError
-from elephan.cli.options import Json, NoReport, PythonFrom, Scenario, Seed, Workers, out_option, whole
+from elephan.cli.options import Chosen, Json, NoReport, PythonFrom, Scenario, Seed, Workers, out_option, whole
 from elephan.cli.parser import Option
 from elephan.cli.show import show
 from elephan.cli.where import Shared
 from elephan.experiment import sweep as sweeps
+from elephan.experiment.filter import parse, values_of
+from elephan.open import narrowed
 from elephan.result.command import command_line
 from elephan.result.folder import check_target, default_folder
+from elephan.scenario import core
 from elephan.scenario.settings import axes
 from elephan.scenario.source import open_source
 
@@ -50,6 +53,7 @@ def command(
     json: Json = False,
     *,
     where: Shared,
+    chosen: Chosen,
 ) -> int:
     source = open_source(scenario)
     folder = out or default_folder(f"{source.stem}-sweep", {"command": command_line()})
@@ -57,6 +61,11 @@ def command(
     result = out or Path("results") / f"{source.stem}-sweep"
     if until is not None and where.on == "slurm":
         raise InputError("--until looks at all runs: run it without --on slurm, or give the array a number of repetitions, -n")
+    asked = {"--filter": chosen.filter, "--baseline": chosen.baseline}
+    if given := {option: condition for option, condition in asked.items() if condition is not None}:
+        known = values_of(sweeps.plan(source, core.as_overrides(axes(set or [])), repetitions, seed, design)[0])
+        for option, condition in given.items():
+            parse(condition, known, option)  # a wrong one is told before the runs
     experiment = partial(
         sweeps.sweep,
         source,
@@ -75,5 +84,5 @@ def command(
     done = where.run(experiment, folder, result)
     if isinstance(done, int):
         return done
-    show(done, folder, json, draw=not no_report)
+    show(narrowed(done, chosen.filter, chosen.baseline), folder, json, draw=not no_report)
     return 1 if done.failures or done.missing else 0

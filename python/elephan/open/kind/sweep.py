@@ -6,8 +6,7 @@ from elephan.base.kinds import Compared, Kind
 from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import Trials, Variant
 from elephan.open.difference import of_runs
-from elephan.report.figure.sweep_figures import alike
-from elephan.report.page.sweep_page import answer, notebook, page, power, shown, sweep_warnings
+from elephan.report.page.sweep_page import alike, answer, notebook, page, power, shown, sweep_warnings
 from elephan.report.screen import Screen, bounds, grid
 from elephan.result import folder
 from elephan.result.run import read_table

@@ -48,11 +48,17 @@ def row_height(count: int, groups: int = 1) -> float:
 
 
 def mark(
-    axes: Axes, intervals: Sequence[Interval], factor: float, paints: str | Sequence[str], offset: float = 0.0, hollow: bool = False
+    axes: Axes,
+    intervals: Sequence[Interval],
+    factor: float,
+    paints: str | Sequence[str],
+    offset: float = 0.0,
+    hollow: bool = False,
+    gid: str = "",
 ) -> None:
     """A point and its interval in each row, with a head where the interval goes on beyond the axis, whose limits are set before.
 
-    `paints`: one colour, or one for each row.
+    `paints`: one colour, or one for each row. On a page a click on a name hides what has it as `gid`.
     """
     left, right = axes.get_xlim()
     for row, interval in enumerate(intervals):
@@ -60,12 +66,12 @@ def mark(
             continue
         y, paint = row + offset, paints if isinstance(paints, str) else paints[row]
         if math.isfinite(interval.low):
-            axes.plot([interval.low * factor, interval.high * factor], [y, y], color=paint, linewidth=1.6, alpha=0.65)
+            axes.hlines([y], [interval.low * factor], [interval.high * factor], color=paint, linewidth=1.6, alpha=0.65, gid=gid)
             for beyond, edge, head in ((interval.low * factor < left, left, "<"), (interval.high * factor > right, right, ">")):
                 if beyond:
-                    axes.plot([edge], [y], head, color=paint, markersize=4.5, clip_on=False)
+                    axes.plot([edge], [y], head, color=paint, markersize=4.5, clip_on=False, gid=gid)
         face = PAPER if hollow else paint
-        axes.plot([interval.mean * factor], [y], "o", color=paint, markerfacecolor=face, markersize=5, clip_on=False)
+        axes.plot([interval.mean * factor], [y], "o", color=paint, markerfacecolor=face, markersize=5, clip_on=False, gid=gid)
 
 
 def rows_of(axes: Axes, labels: Sequence[str], named: bool = True) -> None:
@@ -118,7 +124,7 @@ def dot_columns(
         for k, (what, intervals) in enumerate(groups):
             offset = (k - (len(groups) - 1) / 2) * min(0.26, 0.8 / len(groups))
             hollow = k % 2 == 1
-            mark(axis, intervals, factor, paints or color(k), offset, hollow)
+            mark(axis, intervals, factor, paints or color(k), offset, hollow, what)
             if len(groups) > 1:
                 paint = INK if paints else color(k)
                 keys.append(axis.plot([], [], "o", color=paint, markerfacecolor=PAPER if hollow else paint, label=what)[0])

@@ -308,16 +308,32 @@ def cdf(values: Array, points: int = 700) -> tuple[Array, Array]:
     return ordered[wanted], (wanted + 1) / ordered.size
 
 
-def error_line(axes: Axes, x: Array, mean: Array, low: Array, high: Array, paint: str, label: str = "", dashes: str = "-") -> None:
-    """A line through means with its band of confidence and a point for each mean."""
+def error_line(
+    axes: Axes,
+    x: Array,
+    mean: Array,
+    low: Array,
+    high: Array,
+    paint: str,
+    label: str = "",
+    dashes: str = "-",
+    band: bool = True,
+    gid: str = "",
+) -> None:
+    """A line through means with its band of confidence and a point for each mean; without `band` only the interval of each.
+
+    On a page a click on a name hides what has it as `gid`.
+    """
     known = ~np.isnan(mean)
-    axes.plot(x[known], mean[known], dashes, color=paint, marker="o", markersize=3.6, label=label or None, clip_on=False)
+    line: Any = {"color": paint, "marker": "o", "markersize": 3.6, "label": label or None, "clip_on": False, "gid": gid or label}
+    axes.plot(x[known], mean[known], linestyle=dashes, **line)
     floor = 0.0 if (mean[known] >= 0).all() else -np.inf  # an interval of something that cannot be negative ends at 0
     low = np.maximum(low, floor)
-    band = known & ~np.isnan(low) & ~np.isnan(high)
-    if band.any():
-        axes.fill_between(x[band], low[band], high[band], color=paint, alpha=0.18, linewidth=0)
-        axes.vlines(x[band], low[band], high[band], color=paint, linewidth=1.0, alpha=0.7)
+    bound = known & ~np.isnan(low) & ~np.isnan(high)
+    if bound.any():
+        if band:
+            axes.fill_between(x[bound], low[bound], high[bound], color=paint, alpha=0.18, linewidth=0, gid=gid or label)
+        axes.vlines(x[bound], low[bound], high[bound], color=paint, linewidth=1.0, alpha=0.7, gid=gid or label)
 
 
 def plain_ticks(axes: Axes, x: Sequence[float], labels: Sequence[str]) -> None:
@@ -334,6 +350,16 @@ def number_format(axes: Axes, axis: str, kind: str, subs: Sequence[float] = ()) 
 def hide_spine(axes: Axes, side: str) -> None:
     """Leaves out the line of an axis."""
     cast("Recorder", axes).keep("hide_spine", side)
+
+
+def tips(axes: Axes, x: Array, y: Array, texts: Sequence[str]) -> None:
+    """Says what a page shows beside a pointer at some places."""
+    cast("Recorder", axes).keep("tips", x, y, list(texts))
+
+
+def tick_names(axes: Axes, axis: str, places: Array, texts: Sequence[str]) -> None:
+    """Names the values of an axis for the pointer of a page, also those whose ticks have no room for a label."""
+    cast("Recorder", axes).keep("tick_names", axis, places, list(texts))
 
 
 def legend(axes: Axes, **where: Any) -> None:

@@ -1,217 +1,355 @@
-"""Figures of a sweep: a statistic against a parameter, with bands of confidence."""
+"""Figures of a sweep: small pictures of a statistic against a parameter, rows of names, clouds of drawn points, heat maps."""
 
 from __future__ import annotations
 
-import math
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.base.quantity import parse_any, scale_for, show
+from elephan.base.quantity import scale_for, show
 from elephan.base.stats import NOTHING
 from elephan.experiment.claims import interval_text
-from elephan.experiment.sweep import Sweep
-from elephan.experiment.trials import Variant, as_text
 from elephan.report.figure import draw as d
-from elephan.report.figure.dots import dot_columns, wide
-from elephan.report.style import SERIES, Drawing, color, new_figure
-from elephan.report.words import wording
+from elephan.report.figure.dots import mark, row_height, rows_of, small_heading, wide
+from elephan.report.palette import BLUE, INK, MUTED, PAPER, Look, look, looks, numbered
+from elephan.report.style import Drawing, new_figure
+from elephan.report.words.swept import Array, Axis, Estimates, Places, Roles, Swept, estimates
 from elephan.statistic import measures, titles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-@dataclass(frozen=True)
-class Axis:
-    """The parameter along x: its path, its values in order, and where they stand."""
-
-    path: str
-    values: list[object]
-    places: list[float]
-    logarithmic: bool
+BANDS_MAX = 3  # with more lines in a panel their bands would cover one another
+POINTS_MAX = 400  # variants of a drawn design that are drawn one by one
+BINS_MAX = 12  # of a parameter of a drawn design
+HEAT_LEVELS = 10
+HEAT_TEXTS_MAX = 60  # cells with their value in them
+HEAT_PANELS_MAX = 6
 
 
-def _number(value: object) -> float:
-    if isinstance(value, bool):
-        return math.nan
-    if isinstance(value, (int, float)):
-        return float(value)
-    parsed = parse_any(value) if isinstance(value, str) else None
-    if parsed is not None:
-        return parsed[0]
-    if isinstance(value, str) and value.split()[:1]:
-        try:
-            return float(value.split()[0])  # "100 p", "0.25 bdp"
-        except ValueError:
-            return math.nan
-    return math.nan
+def shape(count: int, most: int = 3) -> tuple[int, int]:
+    """Rows and columns of so many panels, with at most so many columns."""
+    columns = min(count, 2 if count == 4 else most)
+    return -(-count // columns), columns
 
 
-def _geometric(numbers: list[float]) -> bool:
-    """Whether values are spaced by factors rather than by steps."""
-    if numbers[0] <= 0 or numbers[-1] / numbers[0] < 8:
-        return False
-    steps, factors = np.diff(numbers), np.diff(np.log(numbers))
-    return bool(factors.std() / factors.mean() < steps.std() / steps.mean())
+def panels(count: int, height: float, most: int = 3, **options: Any) -> tuple[Figure, list[Axes]]:
+    """Returns a figure of so many panels, which are below one another where the page is narrow."""
+    rows, columns = shape(count, most)
+    figure, axes = new_figure(rows, columns, 0.6 + height * rows, wrap=count > 1, **options)
+    for axis in axes[count:]:
+        axis.set_visible(False)
+    return figure, axes[:count]
 
 
-def x_axis(sweep: Sweep) -> Axis | None:
-    """The numeric parameter with the most values; without one the parameter with the most values."""
-    best: Axis | None = None
-    for path in sweep.parameters:
-        values = list({as_text(v.parameters.get(path)): v.parameters.get(path) for v in sweep.variants}.values())
-        numbers = [_number(value) for value in values]
-        numeric = len(values) > 1 and not any(math.isnan(n) for n in numbers)
-        if numeric:
-            order = np.argsort(numbers)
-            values, numbers = [values[i] for i in order], [numbers[i] for i in order]
-            candidate = Axis(path, values, numbers, _geometric(numbers))
-        else:
-            candidate = Axis(path, values, [float(i) for i in range(len(values))], False)
-        rank = (numeric, len(values))
-        if best is None or rank > (not math.isnan(_number(best.values[0])), len(best.values)):
-            best = candidate
-    return best
+def looks_of(axis: Axis | None) -> list[Look]:
+    """How the values of the parameter that gives colours look: as congestion controls, or one after the other."""
+    if axis is None:
+        return [numbered(0)]
+    if axis.controls:
+        return [*looks(axis.controls).values()]
+    return [numbered(place) for place in range(len(axis))]
 
 
-def _groups(sweep: Sweep, axis: Axis) -> dict[str, list[Variant]]:
-    """Variants that differ only along x, under the values of the other parameters; all of them where each has its own x (zip)."""
-    if len(axis.values) == len(sweep.variants):
-        return {"": list(sweep.variants)}
-    groups: dict[str, list[Variant]] = {}
-    others = [path for path in wording.varied(sweep) if path != axis.path]
-    for variant in sweep.variants:
-        rest = wording.setting({path: variant.parameters[path] for path in others if path in variant.parameters})
-        groups.setdefault(rest, []).append(variant)
-    return groups
+def _limits(found: Estimates, unit: str) -> tuple[bool, float, float]:
+    """Whether values need a logarithmic axis, and its ends: no interval takes more than 1.6 times the room of the means."""
+    known = found.mean[~np.isnan(found.mean)]
+    top = float(known.max(initial=0.0))
+    high = found.high[np.isfinite(found.high)]
+    most = min(max(float(high.max(initial=0.0)), top), 1.6 * top)
+    if wide(known.tolist(), unit):
+        return True, float(known.min()) * 0.7, most * 1.2
+    low = found.low[np.isfinite(found.low)]
+    least = min(0.0, float(known.min(initial=0.0)), float(low.min(initial=0.0)))
+    return False, least * 1.08, most * 1.08
 
 
-def _height(lines: int) -> float:
-    """Inches of a figure, with room for the names of its lines."""
-    return 2.9 + 0.3 * max(0, lines - len(SERIES))
+def _heading(figure: Any, axes: Sequence[Axes], statistic: str, unit: str, logarithmic: bool, titled: Axis | None) -> None:
+    """Names what is drawn: above the one panel, or beside all, each of which has its value of a parameter above it."""
+    what = titles.title(statistic) + (" (logarithmic)" if logarithmic else "")
+    if titled is None:
+        d.heading(axes[0], what, unit)
+        return
+    figure.supylabel(f"{what}, {unit}" if unit else what, fontsize=9, color=INK)
+    for axis, text in zip(axes, titled.texts, strict=True):
+        small_heading(axis, text if titled.named else f"{titled.words} {text}")
 
 
-def plot_statistic(axes: Axes, sweep: Sweep, axis: Axis, statistic: str) -> None:
-    """One statistic against the parameter, a line per combination of the others."""
+def _key(figure: Any, axis: Axis | None, found: Sequence[Look], axes: Any, joined: bool = True) -> None:
+    """Names the colours below a figure, of points or of lines that join them."""
+    if axis is None:
+        return
+    keys = []
+    for text, one in zip(axis.texts, found, strict=True):
+        stroke = one.stroke if joined else "none"
+        face = PAPER if not joined and one.stroke != "-" else one.color
+        style: Any = {"linestyle": stroke, "color": one.color, "marker": "o", "markersize": 4, "markerfacecolor": face}
+        keys += axes.plot([], [], label=text, gid=text, **style)
+    columns = max(1, min(4, 100 // max(len(text) + 5 for text in axis.texts)))
+    figure.legend(handles=keys, loc="outside lower center", ncols=columns, frameon=False, fontsize=8.5, labelcolor=INK)
+
+
+def _lines(swept: Swept, roles: Roles, statistic: str) -> Figure:
+    """A panel for each value of one parameter, a line for each value of another, along the third."""
+    keys = {key: place for place, key in enumerate(roles.cells)}
+    found = swept.averaged(statistic, [*roles.cells.values()])
+    count, lines = len(roles.panel or ()) or 1, len(roles.color or ()) or 1
+    figure, axes = panels(count, 2.3 if count == 1 else 1.7, sharex=True, sharey=True)
     unit = measures.unit_of(statistic)
-    found: list[tuple[str, d.Array, d.Array, d.Array, d.Array]] = []
-    ends = []
-    where = {as_text(value): place for value, place in zip(axis.values, axis.places, strict=True)}
-    for name, members in _groups(sweep, axis).items():
-        points = sorted(((where[as_text(v.parameters.get(axis.path))], v) for v in members), key=lambda pair: pair[0])
-        intervals = [sweep.interval(v.label, statistic) for _, v in points]
-        mean, low, high = (np.array([getattr(i, key) for i in intervals]) for key in ("mean", "low", "high"))
-        found.append((name, np.array([p for p, _ in points]), mean, low, high))
-    top = max((float(np.nanmax(m)) for _, _, m, _, _ in found if not np.isnan(m).all()), default=1.0)
-    factor, label = scale_for(top, unit)
-    means = np.concatenate([mean for _, _, mean, _, _ in found])
-    logarithmic = wide(means.tolist(), unit)
-    d.heading(axes, titles.title(statistic) + (" (logarithmic)" if logarithmic else ""), label)
-    least = float(np.nanmin(means)) * factor * 0.7 if logarithmic else -np.inf
-    for i, (name, x, mean, low, high) in enumerate(found):
-        # On a logarithmic axis a band down to 0 ends at its foot.
-        d.error_line(
-            axes,
-            x,
-            mean * factor,
-            np.maximum(low * factor, least),
-            high * factor,
-            color(i),
-            dashes="-" if i < len(SERIES) else "--",
-        )
-        last = mean[~np.isnan(mean)]
-        ends.append((float(last[-1]) * factor if last.size else 0.0, name, color(i)))
-    reach = max(float(np.nanmax(np.nan_to_num(high))) for *_, high in found)
-    if logarithmic:
-        d.log_axis(axes, "y", least, min(max(reach, top), 1.6 * top) * factor * 1.2)
+    logarithmic, least, most = _limits(found, unit)
+    factor, label = scale_for(most, unit)
+    _heading(figure, axes, statistic, label, logarithmic, roles.panel)
+    own = looks_of(roles.color)
+    for p, axis in enumerate(axes):
+        if logarithmic:
+            d.log_axis(axis, "y", least * factor, most * factor)
+        else:
+            axis.set_ylim(least * factor, most * factor or 1.0)
+        ends = []
+        for c, one in enumerate(own):
+            places = [place for place in range(len(roles.x)) if (p, c, place) in keys]
+            if not places:
+                continue
+            at = np.array([keys[p, c, place] for place in places])
+            mean, low, high = (values[at] * factor for values in (found.mean, found.low, found.high))
+            low = np.maximum(low, least * factor) if logarithmic else low  # a band down to 0 ends at the foot
+            name = roles.color.texts[c] if roles.color else ""
+            d.error_line(
+                axis, roles.x.places[places], mean, low, high, one.color, dashes=one.stroke, band=lines <= BANDS_MAX, gid=name
+            )
+            known = mean[~np.isnan(mean)]
+            ends.append((float(known[-1]) if known.size else 0.0, name, one.color))
+        if roles.x.logarithmic:
+            axis.set_xscale("log")
+        d.plain_ticks(axis, roles.x.places.tolist(), _spaced(roles.x, shape(count)[1]))
+        d.tick_names(axis, "x", roles.x.places, roles.x.texts)
+        if count == 1 and roles.color:
+            d.end_labels(axis, ends, gap=0.1)
+    if count > 1:
+        _key(figure, roles.color, own, axes[0])
+        figure.supxlabel(roles.x.words, fontsize=9, color=INK)
     else:
-        axes.set_ylim(0, min(max(reach, top), 1.6 * top) * factor * 1.08 or 1)
-    if axis.logarithmic:
-        axes.set_xscale("log")
-    d.plain_ticks(axes, axis.places, _spaced([as_text(value) for value in axis.values], axis))
-    if len(found) > 1:
-        d.end_labels(axes, ends, gap=0.32 / _height(len(found)))
+        axes[0].set_xlabel(roles.x.words)
+    return figure
 
 
-def _spaced(labels: list[str], axis: Axis) -> list[str]:
-    """Labels without those that would touch the one before."""
-    places = np.log(axis.places) if axis.logarithmic else np.array(axis.places)
+def _spaced(axis: Axis, columns: int = 1) -> list[str]:
+    """The labels of numbers without those that would touch the one before, in so many columns of panels."""
+    places = np.log(axis.places) if axis.logarithmic else axis.places
     share = (places - places[0]) / (places[-1] - places[0] or 1)
+    letter = 0.013 * columns
     kept, last = [], -1.0
-    for i, label in enumerate(labels):
-        room = share[i] - last >= 0.013 * (len(label) + 2) and (
-            i == len(labels) - 1 or share[-1] - share[i] >= 0.013 * (len(labels[-1]) + 2)
-        )
-        kept.append(label if room or i == len(labels) - 1 else "")
-        last = share[i] if kept[-1] else last
+    for i, label in enumerate(axis.texts):
+        end = i == len(axis) - 1
+        fits = share[i] - last >= letter * (len(label) + 2) and (end or share[-1] - share[i] >= letter * (len(axis.texts[-1]) + 2))
+        kept.append(label if fits or end else "")
+        last = float(share[i]) if kept[-1] else last
     return kept
 
 
-def _rows(sweep: Sweep, axis: Axis, statistic: str) -> Figure:
-    """A row for each value that is a name, with a point for each combination of the others; a line would join what has no order."""
-    groups, names = _groups(sweep, axis), wording.variants(sweep)
-    title, unit = titles.title(statistic), measures.unit_of(statistic)
-    if len(groups) == 1:
-        return dot_columns(list(names.values()), [(title, unit, [("", [sweep.interval(label, statistic) for label in names])])])
-    found = []
-    for name, members in groups.items():
-        of = {as_text(variant.parameters.get(axis.path)): variant.label for variant in members}
-        labels = [of.get(as_text(value)) for value in axis.values]
-        found.append((name, [sweep.interval(label, statistic) if label else NOTHING for label in labels]))
-    return dot_columns([wording.setting({axis.path: value}) for value in axis.values], [(title, unit, found)])
-
-
-def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
-    """A figure for each statistic against the parameter along x, or with a row for each name; nothing when nothing varies."""
-    axis = x_axis(sweep)
-    if axis is None or len(axis.values) < 2:
-        return []
-    named = math.isnan(_number(axis.values[0]))
-    lines = len(_groups(sweep, axis))
-    single = lines == 1
-    others = wording.named(sweep) if named and single else [path for path in wording.varied(sweep) if path != axis.path]
-    told = (
-        f" {'Rows' if named and single else 'Colours' if named else 'Lines'}: {wording.parameter(others[0])}."
-        if len(others) == 1
-        else ""
-    )
-    drawings = []
-    for statistic in statistics:
-        if named:
-            fig = _rows(sweep, axis, statistic)
+def _rows(swept: Swept, roles: Roles, statistic: str) -> Figure:
+    """A row for each name, with a point for each value of another parameter: a line would join what has no order."""
+    keys = {key: place for place, key in enumerate(roles.cells)}
+    found = swept.averaged(statistic, [*roles.cells.values()])
+    count, groups = len(roles.panel or ()) or 1, len(roles.color or ()) or 1
+    figure, axes = panels(count, row_height(len(roles.x), groups) - 0.3, sharex=True, sharey=True)
+    unit = measures.unit_of(statistic)
+    logarithmic, least, most = _limits(found, unit)
+    factor, label = scale_for(most, unit)
+    what = titles.title(statistic) + (" (logarithmic)" if logarithmic else "")
+    own = looks_of(roles.color)
+    by_row = [look(text).color for text in roles.x.controls] if roles.x.controls and roles.color is None else None
+    for p, axis in enumerate(axes):
+        rows_of(axis, roles.x.texts)
+        if logarithmic:
+            d.log_axis(axis, "x", least * factor, most * factor * 1.2)
         else:
-            fig, (axes,) = new_figure(height=_height(lines))
-            plot_statistic(axes, sweep, axis, statistic)
-            axes.set_xlabel(wording.parameter(axis.path))
-        n = len(sweep.by_seed(sweep.labels[0], statistic))
-        band = f"Points are means of {n} runs with their 95 % intervals." if n > 1 else "One run each."
-        if n > 1 and alike(sweep, [statistic]):
-            band = f"The {n} runs of a point are all alike."
-        title = titles.title(statistic)
-        name = re.sub(r"[^A-Za-z0-9]+", "-", statistic).strip("-")  # a part in brackets may have any sign
-        drawings.append(Drawing(name, title[0].upper() + title[1:], band + told, fig))
-    return drawings
+            axis.set_xlim(least * factor, most * factor or 1.0)
+            axis.locator_params(axis="x", nbins=5 if count < 3 else 4)
+        for c, one in enumerate(own):
+            intervals = [found.at(keys[p, c, place]) if (p, c, place) in keys else NOTHING for place in range(len(roles.x))]
+            offset = (c - (groups - 1) / 2) * min(0.26, 0.8 / groups)
+            name = roles.color.texts[c] if roles.color else ""
+            mark(axis, intervals, factor, by_row or one.color, offset, one.stroke != "-", name)
+        small_heading(axis, what if roles.panel is None else roles.panel.texts[p], label if roles.panel is None else "")
+    if roles.panel is not None:
+        figure.supxlabel(f"{what}, {label}" if label else what, fontsize=9, color=INK)
+    _key(figure, roles.color, own, axes[0], False)
+    return figure
 
 
-def alike(sweep: Sweep, statistics: list[str]) -> bool:
-    """Whether repetitions show no difference, as where nothing is random."""
-    values = (sweep.by_seed(label, statistic).values() for label in sweep.labels for statistic in statistics)
-    return all(len({value for value in one if not math.isnan(value)}) <= 1 for one in values)
+def _cloud(swept: Swept, roles: Roles, statistic: str) -> Figure:
+    """A panel for each parameter of a drawn design, with a point for each variant and means along the parameter."""
+    axes_of = [axis for axis in swept.axes if len(axis) > 1]
+    figure, axes = panels(len(axes_of), 2.2, sharey=True)
+    found, unit = swept.estimates(statistic), measures.unit_of(statistic)
+    logarithmic, least, most = _limits(found, unit)
+    factor, label = scale_for(most, unit)
+    what = titles.title(statistic) + (" (logarithmic)" if logarithmic else "")
+    figure.supylabel(f"{what}, {label}" if label else what, fontsize=9, color=INK)
+    own = looks_of(roles.color)
+    color = roles.color.at if roles.color else np.zeros(len(swept.labels), dtype=np.intp)
+    for axis, parameter in zip(axes, axes_of, strict=True):
+        if logarithmic:
+            d.log_axis(axis, "y", least * factor, most * factor)
+        else:
+            axis.set_ylim(least * factor, most * factor or 1.0)
+        places, heading = _placed(axis, parameter)
+        small_heading(axis, heading)
+        if len(swept.labels) <= POINTS_MAX:
+            for c, one in enumerate(own):
+                chosen = color == c
+                name = roles.color.texts[c] if roles.color else "variant"
+                x, mean = places[chosen], found.mean[chosen] * factor
+                axis.vlines(
+                    x, found.low[chosen] * factor, found.high[chosen] * factor, color=one.color, linewidth=0.8, alpha=0.3, gid=name
+                )
+                axis.plot(x, mean, "o", color=one.color, markersize=3.4, alpha=0.8, gid=name)
+        groups = _bins(parameter)
+        middle = np.array([float(np.median(parameter.places[parameter.at[group]])) for group in groups])
+        means = [estimates(found.mean[group][None, :]) for group in groups]
+        mean, low, high = (np.concatenate([getattr(one, name) for one in means]) * factor for name in ("mean", "low", "high"))
+        scale = parameter.scale[0]
+        joined = "-" if not parameter.named else "none"
+        d.error_line(axis, middle * scale, mean, low, high, MUTED, dashes=joined, band=False, gid="mean of several variants")
+    _key(figure, roles.color if len(swept.labels) <= POINTS_MAX else None, own, axes[0], False)
+    return figure
 
 
-def span(sweep: Sweep, statistic: str) -> str:
-    """The variants with the least and the most of a statistic, in words."""
-    intervals = {label: sweep.interval(label, statistic) for label in sweep.labels}
-    known = {label: i for label, i in intervals.items() if not math.isnan(i.mean)}
-    if not known:
-        return ""
-    unit, what, names = measures.unit_of(statistic), titles.title(statistic), wording.variants(sweep)
-    low, high = min(known, key=lambda k: known[k].mean), max(known, key=lambda k: known[k].mean)
-    if known[low].mean == known[high].mean:
-        return f"{what}: {show(known[low].mean, unit)} in all of them"
-    least, most = interval_text(known[low], unit, 3), interval_text(known[high], unit, 3)
-    return f"{what}: from {least} with {names[low]} to {most} with {names[high]}"
+def _placed(axes: Axes, axis: Axis) -> tuple[Array, str]:
+    """Prepares the x axis for a parameter of a drawn design; returns where its variants stand, and its name with the unit."""
+    factor, unit = axis.scale
+    places: Array = axis.places[axis.at] * factor
+    if axis.named:
+        axes.set_xlim(-0.5, len(axis) - 0.5)
+        axes.set_xticks(range(len(axis)), list(axis.texts))
+        spread = (np.arange(len(axis.at)) * 0.618034) % 1 - 0.5  # the golden section spreads any number evenly
+        return places + 0.5 * spread, axis.words
+    if axis.logarithmic:
+        d.log_axis(axes, "x", float(axis.places[0]) * factor / 1.1, float(axis.places[-1]) * factor * 1.1)
+    return places, f"{axis.words}, {unit}" if unit else axis.words
+
+
+def _bins(axis: Axis) -> list[Places]:
+    """Variants in groups along a parameter: by name, or as many in each of up to twelve groups."""
+    if axis.named:
+        return [np.flatnonzero(axis.at == place) for place in range(len(axis))]
+    return [
+        np.asarray(group) for group in np.array_split(np.argsort(axis.at, kind="stable"), max(1, min(BINS_MAX, len(axis.at) // 8)))
+    ]
+
+
+def heat_axes(roles: Roles, swept: Swept) -> tuple[Axis, Axis] | None:
+    """The two parameters of a heat map: numbers with at least three values each; None if there are not two."""
+    numeric = sorted((axis for axis in swept.axes if not axis.named and len(axis) > 2), key=len, reverse=True)
+    return (numeric[0], numeric[1]) if len(numeric) > 1 and not roles.drawn else None
+
+
+def _heat(swept: Swept, pair: tuple[Axis, Axis], statistic: str) -> tuple[Figure, str, list[Axis]]:
+    """A cell for each two values of two parameters; returns also its scale in words, and what its cells are averages over."""
+    across, up = pair
+    others = [axis for axis in swept.axes if axis not in pair and len(axis) > 1]
+    panel = next((axis for axis in others if len(axis) <= HEAT_PANELS_MAX), None)
+    zero = np.zeros(len(swept.labels), dtype=np.intp)
+    cells: dict[tuple[int, int, int], list[int]] = {}
+    for variant, key in enumerate(zip((panel.at if panel else zero).tolist(), across.at.tolist(), up.at.tolist(), strict=True)):
+        cells.setdefault(key, []).append(variant)
+    found = swept.averaged(statistic, [np.array(members, dtype=np.intp) for members in cells.values()])
+    low, high = float(np.nanmin(found.mean)), float(np.nanmax(found.mean))
+    unit, count = measures.unit_of(statistic), len(panel or ()) or 1
+    figure, axes = panels(count, min(0.4 * len(up) + 0.7, 3.2), sharex=True, sharey=True)
+    level = np.nan_to_num((found.mean - low) / ((high - low) or 1.0) * (HEAT_LEVELS - 1)).round().astype(int)
+    keys = np.array([*cells], dtype=np.intp)
+    factor, label = scale_for(high, unit)
+    for p, axis in enumerate(axes):
+        for strength in range(HEAT_LEVELS):
+            chosen = (keys[:, 0] == p) & (level == strength) & ~np.isnan(found.mean)
+            if chosen.any():
+                x, y = keys[chosen, 1].astype(float), keys[chosen, 2].astype(float)
+                alpha = 0.06 + 0.6 * strength / (HEAT_LEVELS - 1)
+                axis.bar(x, np.ones(x.size), 1.0, y - 0.5, color=BLUE, alpha=alpha, linewidth=0)
+        for place in np.flatnonzero((keys[:, 0] == p) & ~np.isnan(found.mean)) if len(keys) <= HEAT_TEXTS_MAX else ():
+            said = f"{found.mean[place] * factor:.3g}"
+            axis.text(keys[place, 1], keys[place, 2], said, ha="center", va="center", fontsize=7.5, color=INK)
+        own = np.flatnonzero((keys[:, 0] == p) & ~np.isnan(found.mean))
+        tips = [f"{across.texts[keys[k, 1]]}, {up.texts[keys[k, 2]]}\n{interval_text(found.at(k), unit, 4)}" for k in own.tolist()]
+        d.tips(axis, keys[own, 1].astype(float), keys[own, 2].astype(float), tips)
+        _heat_frame(axis, across, up)
+        small_heading(axis, panel.texts[p] if panel else titles.title(statistic), "" if panel else label)
+    figure.supxlabel(across.words, fontsize=9, color=INK)
+    figure.supylabel(up.words, fontsize=9, color=INK)
+    return (
+        figure,
+        f"from {show(low, unit, 3)} (pale) to {show(high, unit, 3)} (strong)",
+        [axis for axis in others if axis is not panel],
+    )
+
+
+def _heat_frame(axes: Axes, across: Axis, up: Axis) -> None:
+    axes.set_xlim(-0.5, len(across) - 0.5)
+    axes.set_ylim(-0.5, len(up) - 0.5)
+    axes.grid(False)
+    for side in ("left", "bottom"):
+        d.hide_spine(axes, side)
+    for axis, ticks in ((across, axes.set_xticks), (up, axes.set_yticks)):
+        every = -(-len(axis) // 12)
+        ticks(range(0, len(axis), every), list(axis.texts[::every]))
+    axes.tick_params(length=0, labelcolor=INK)
+    for edge in range(1, len(across)) if len(across) <= 40 else ():
+        axes.axvline(edge - 0.5, color=PAPER, linewidth=1.2)
+    for edge in range(1, len(up)) if len(up) <= 40 else ():
+        axes.axhline(edge - 0.5, color=PAPER, linewidth=1.2)
+
+
+def _caption(swept: Swept, roles: Roles, statistic: str) -> str:
+    """What points, colours and panels are."""
+    runs = swept.repetitions
+    groups = roles.cells.values()
+    averaged = any(group.size > 1 for group in groups)
+    if roles.drawn:
+        said = [
+            "Each point is a variant." if len(swept.labels) <= POINTS_MAX else f"{len(swept.labels)} variants are too many to draw."
+        ]
+        said.append("Grey: means of as many variants each, with 95 % intervals over variants.")
+        return " ".join([*said, f"Colours: {roles.color.words}."] if roles.color and len(swept.labels) <= POINTS_MAX else said)
+    said = ["One run each."] if runs < 2 and not averaged else []
+    if runs > 1 and not swept.alike([statistic]):
+        said.append(f"Points are means of {runs} runs with their 95 % intervals.")
+    if roles.panel:
+        said.append(f"Panels: {roles.panel.words}.")
+    if roles.color:
+        said.append(f"{'Colours' if roles.x.named else 'Lines'}: {roles.color.words}.")
+    elif roles.x.named:
+        said.append(f"Rows: {roles.x.words}.")
+    if averaged:
+        said.append(f"Averaged over {' and '.join(f'{len(axis)} values of {axis.words}' for axis in roles.averaged)}.")
+    return " ".join(said)
+
+
+def draw(swept: Swept, statistic: str) -> list[Drawing]:
+    """The figure of a statistic, and its heat map if two parameters are numbers; nothing when nothing varies."""
+    roles = swept.roles
+    if roles is None:
+        return []
+    figure = (_cloud if roles.drawn else _rows if roles.x.named else _lines)(swept, roles, statistic)
+    title, name = titles.title(statistic), file_name(statistic)
+    title = title[0].upper() + title[1:]
+    found = [Drawing(name, title, _caption(swept, roles, statistic), figure)]
+    if (pair := heat_axes(roles, swept)) is not None:
+        drawn, scale, averaged = _heat(swept, pair, statistic)
+        over = f" Averaged over {' and '.join(axis.words for axis in averaged)}." if averaged else ""
+        found.append(Drawing(f"{name}-map", f"{title} by {pair[0].words} and {pair[1].words}", f"Means, {scale}.{over}", drawn))
+    return found
+
+
+def draw_all(swept: Swept, statistics: Sequence[str]) -> list[Drawing]:
+    """The figures of some statistics."""
+    return [drawing for statistic in statistics for drawing in draw(swept, statistic)]
+
+
+def file_name(statistic: str) -> str:
+    """The name of a figure of a statistic: a part in brackets may have any sign."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", statistic).strip("-")

@@ -27,12 +27,12 @@
       }, [panel.x, ...panel.series.map(s => s.y)], place);
     });
   }
-  const sketches = [...document.querySelectorAll(".sketch")].map(place => [place, JSON.parse(place.textContent)]);
+  const sketches = [...document.querySelectorAll(".sketch")].map(place => live(place, JSON.parse(place.textContent)));
   let seen = 0;
   function drawAll() {
     if (seen === innerWidth) return;
     seen = innerWidth;
-    for (const [place, figure] of sketches) sketch(place, figure);
+    for (const draw of sketches) draw();
   }
   const button = document.getElementById("scheme");
   const name = () => { button.textContent = dark() ? "light" : "dark"; };

@@ -66,6 +66,7 @@ class Section:
     listing: str = ""  # lines to copy, as they are
     interactive: bool = False
     look: bool = False  # the words say what to look for
+    variants: Mapping[str, Any] | None = None  # the data of the table of all variants of a sweep
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,8 @@ def render(page: Page) -> str:
         css=_read("page.css"),
         js=_read("page.js"),
         sketch_js=_read("sketch.js"),
+        live_js=_read("live.js"),
+        variants_js=_read("variants.js") if any(section.variants for section in page.sections) else "",
         json=lambda value: _json_in_html(shown_within(value)),
         uplot_css=_read("vendor/uplot/uPlot.min.css"),
         uplot_js=_read("vendor/uplot/uPlot.iife.min.js"),

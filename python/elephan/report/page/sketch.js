@@ -43,7 +43,7 @@ const sketch = (() => {
   }
 
   function read(calls) {
-    const a = { items: [], texts: [], legends: [], grid: { x: false, y: true }, scale: { x: "linear", y: "linear" }, limits: { x: [], y: [] },
+    const a = { items: [], texts: [], tips: [], names: {}, legends: [], grid: { x: false, y: true }, scale: { x: "linear", y: "linear" }, limits: { x: [], y: [] },
       format: {}, ticks: {}, labels: {}, bins: {}, spines: { left: true, bottom: true }, shown: true, tick: { x: {}, y: {} }, rotation: {} };
     let lines = 0;
     for (const call of calls) {
@@ -83,6 +83,8 @@ const sketch = (() => {
         case "minorticks_off": break; // there are none
         case "set_axis_off": a.off = true; break;
         case "set_visible": a.shown = args[0]; break;
+        case "tips": a.tips.push({ x: args[0], y: args[1], texts: args[2] }); break;
+        case "tick_names": a.names[args[0]] = { at: args[1], texts: args[2] }; break;
         case "hide_spine": a.spines[args[0]] = false; break;
         case "legend": a.legends.push({ ...o, keys: options.handles, names: options.labels }); break;
       }
@@ -99,6 +101,12 @@ const sketch = (() => {
       return v => (place(v) - place(low)) / (place(high) - place(low) || 1);
     }
     return v => (v - low) / (high - low || 1);
+  }
+
+  // The value at a share of the way along an axis; null where a scale cannot be turned round.
+  function unscaled(kind, low, high, share) {
+    if (kind === "log") return low * (high / low) ** share;
+    return kind === "symlog" ? null : low + (high - low) * share;
   }
 
   function reach(a, axis) {
@@ -187,9 +195,9 @@ const sketch = (() => {
     return found;
   }
 
-  function key(item) {
+  function key(item, hidden) {
     const solid = ["band", "span", "bars", "stairs", "blocks"].includes(item.kind);
-    return { solid, color: item.color, alpha: item.alpha ?? 1, dash: item.dash ?? item.dashes ?? item.linestyle, marker: item.kind === "line" ? item.marker : null, line: !solid && item.dash !== "none",
+    return { solid, color: item.color, alpha: hidden.has(id(item)) ? 0.25 : item.alpha ?? 1, gid: id(item), dash: item.dash ?? item.dashes ?? item.linestyle, marker: item.kind === "line" ? item.marker : null, line: !solid && item.dash !== "none",
       width: item.linewidth ?? 1.4, size: item.markersize ?? 6, face: item.markerfacecolor, name: item.label };
   }
   const MARKS = 26;
@@ -206,21 +214,25 @@ const sketch = (() => {
     return { keys, size, gap, ...shape(columns), tall: shape(columns).rows * size * 1.45 };
   }
 
-  function draw(place, figure) {
+  // Draws a figure into a place. `seen` says what a reader hides and where he looks: `hidden` names, `limits` of axes by their number.
+  // Returns where data stand in the picture, for each axes that shows them.
+  function draw(place, figure, seen = { hidden: new Set(), limits: {} }) {
     font = getComputedStyle(document.body).fontFamily;
-    const { rows, columns, options } = figure;
-    const all = figure.axes.map(read), by = (r, c) => all[r * columns + c];
-    const W = Math.max(place.clientWidth || 600, columns > 2 ? 165 * columns : columns > 1 ? 340 : 260);
-    const H = figure.height * INCH;
+    const { options } = figure, shown = figure.wrap ? figure.axes.filter(calls => !calls.some(([name, args]) => name === "set_visible" && !args[0])) : figure.axes;
+    const room = place.clientWidth || 600, columns = figure.wrap ? Math.max(1, Math.min(figure.columns, Math.floor(room / 230))) : figure.columns;
+    const rows = Math.ceil(shown.length / columns), all = shown.map(read), by = (r, c) => all[r * columns + c];
+    const W = Math.max(room, columns > 2 ? 165 * columns : columns > 1 ? 340 : 260);
+    const H = figure.height * INCH * rows / figure.rows;
     share(all, options, columns);
+    for (const [i, limits] of Object.entries(seen.limits)) Object.assign(all[i], limits);
+    const named = new Set(all.flatMap(a => a.items.map(id)).filter(Boolean)), areas = [];
     const cells = all.map(() => ({ left: 0, right: 6, top: 6, bottom: 4 }));
-    const shownColumn = a => a.shown;
     // Words of the whole figure
     const of = name => figure.calls.filter(c => c[0] === name).map(([, args, o]) => ({ args, ...o }));
     const [below] = of("supxlabel"), [beside] = of("supylabel");
     const keys = of("legend").map(l => {
       const handles = l.handles ?? l.args[0] ?? [], names = l.labels ?? l.args[1];
-      return legend(handles.map(h => key({ ...(h[0] === "plot" ? line(h, 0) : read([h]).items[0]) })), names, l, W - 20);
+      return legend(handles.map(h => key({ ...(h[0] === "plot" ? line(h, 0) : read([h]).items[0]) }, seen.hidden)), names, l, W - 20);
     });
     const foot = keys.reduce((s, k) => s + k.tall + 8, 0) + (below ? LABEL * 1.5 : 0), edge = beside ? LABEL * 1.6 : 0;
     let layout;
@@ -230,7 +242,7 @@ const sketch = (() => {
       for (const [i, over] of layout.overflow.entries()) for (const side of ["left", "right", "top", "bottom"]) cells[i][side] += Math.max(0, over[side]);
     }
     function place_all(margins) {
-      const edgeOf = (side, those) => Math.max(0, ...those.map(i => margins[i][side]));
+      const edgeOf = (side, those) => Math.max(0, ...those.map(i => margins[i]?.[side] ?? 0));
       const index = (r, c) => r * columns + c, rowsOf = [...Array(rows).keys()], columnsOf = [...Array(columns).keys()];
       const ratios = options.gridspec_kw ?? {}, gapX = 12, gapY = 10;
       const left = columnsOf.map(c => edgeOf("left", rowsOf.map(r => index(r, c)))), right = columnsOf.map(c => edgeOf("right", rowsOf.map(r => index(r, c))));
@@ -241,15 +253,16 @@ const sketch = (() => {
       const tall = spread(H - foot - sum(top) - sum(bottom) - gapY * (rows - 1), ratios.height_ratios ?? rowsOf.map(() => 1));
       const out = [], overflow = all.map(() => ({}));
       let y = 0;
+      areas.length = 0;
       for (const r of rowsOf) {
         let x = edge;
         for (const c of columnsOf) {
           const box = { x: x + left[c], y: y + top[r], w: wide[c], h: tall[r] };
           const cell = { x0: x, x1: x + left[c] + wide[c] + right[c], y0: y, y1: y + top[r] + tall[r] + bottom[r] };
           const a = by(r, c);
-          if (shownColumn(a)) {
-            const inner = { x: options.sharex && r < rows - 1 && !a.tick.x.labelbottom && by(r + 1, c).shown, y: options.sharey && c > 0 && !a.tick.y.labelleft };
-            const pieces = axes(a, box, inner, W - edge);
+          if (a?.shown) {
+            const inner = { x: options.sharex && r < rows - 1 && !a.tick.x.labelbottom && by(r + 1, c)?.shown, y: options.sharey && c > 0 && !a.tick.y.labelleft };
+            const pieces = axes(a, box, inner, W - edge, seen.hidden, areas);
             out.push(...pieces);
             const o = { left: 0, right: 0, top: 0, bottom: 0 };
             for (const p of pieces) if (p.box) {
@@ -269,8 +282,10 @@ const sketch = (() => {
     if (below) { out.push(...text(below.args[0], edge + (W - edge) / 2, y + LABEL, { size: (below.fontsize ?? 9.5) * PX, ha: "center", color: below.color })); y += LABEL * 1.5; }
     if (beside) out.push(...text(beside.args[0], LABEL * 0.6, (H - foot) / 2, { size: (beside.fontsize ?? 9.5) * PX, ha: "center", va: "center", color: beside.color, turn: -90 }));
     for (const k of keys) { y += 8; out.push(...keyed(k, (W - k.wide) / 2, y)); y += k.tall; }
-    show(place, out, W, H);
+    show(place, out, W, H, named, seen.hidden);
+    return { areas, all, sharex: options.sharex, sharey: options.sharey, beside: beside?.args[0] ?? "", below: below?.args[0] ?? "" };
   }
+  const id = item => item.gid || (item.label && !String(item.label).startsWith("_") ? item.label : "");
 
   function share(all, options, columns) {
     const groups = [];
@@ -311,18 +326,19 @@ const sketch = (() => {
         if (one.solid) out.push({ d: `M${x} ${y - 5}h20v10h-20Z`, fill: one.color, alpha: one.alpha });
         if (one.line) out.push({ d: `M${x} ${y}h20`, stroke: one.color, width: Math.max(1.2, one.width * PX), dash: dashes(one.dash, one.width), alpha: one.alpha });
         if (one.marker) { const m = marker(one.marker, x + 10, y, one.size * PX / 2); out.push({ d: m.d, fill: m.solid ? paint(one.face ?? one.color) : "none", stroke: one.color, width: 1.2, alpha: one.alpha }); }
-        out.push(...text(one.name, x + MARKS, y, { size: k.size, va: "center" }));
+        out.push({ ...text(one.name, x + MARKS, y, { size: k.size, va: "center" })[0], gid: one.gid });
       }
       x += k.widths[c] + k.gap;
     }
     return out;
   }
 
-  function axes(a, box, inner, W) {
+  function axes(a, box, inner, W, hidden, areas) {
     const out = [], placeX = scaled(a.scale.x, ...a.x, a.threshold), placeY = scaled(a.scale.y, ...a.y, a.threshold ?? {});
     const X = v => { const s = placeX(v); return s == null ? null : box.x + s * box.w; }, Y = v => { const s = placeY(v); return s == null ? null : box.y + box.h - s * box.h; };
     const AX = v => box.x + v * box.w, AY = v => box.y + (1 - v) * box.h;
     const clip = [box.x, box.y, box.w, box.h];
+    areas.push({ a, box, X, Y, inverse: { x: s => unscaled(a.scale.x, ...a.x, s), y: s => unscaled(a.scale.y, ...a.y, s) } });
     if (!a.off) {
       frame(a, box, inner, X, Y, out);
       if (a.xlabel && !inner.x) { const y = Math.max(box.y + box.h, ...out.filter(p => p.tick === "x").map(p => p.box[3])); out.push(...text(fitted(a.xlabel, box.w + 20, LABEL), box.x + box.w / 2, y + 3, { size: LABEL, ha: "center", va: "top", color: "var(--muted)" })); }
@@ -331,14 +347,14 @@ const sketch = (() => {
     const over = Math.min(box.y, ...out.filter(p => p.tick === "x").map(p => p.box[1]));
     const legends = a.legends.map(l => {
       const named = l.keys ? l.keys.map(h => ({ ...(h[0] === "plot" ? line(h, 0) : read([h]).items[0]) })) : a.items.filter(i => i.label && !String(i.label).startsWith("_"));
-      return [l, legend(named.map(key), l.names, l, Math.min(W - 20, l.bbox_to_anchor ? W : box.w))];
+      return [l, legend(named.map(i => key(i, hidden)), l.names, l, Math.min(W - 20, l.bbox_to_anchor ? W : box.w))];
     });
     // A legend beside the heading moves it up where there is no room for both.
     const crowded = legends.filter(([l, k]) => (l.bbox_to_anchor ?? [0, 0])[1] >= 1 && width(a.title?.text ?? "", a.title?.size ?? 0) + k.wide + 16 > box.w);
     const lift = Math.max(0, ...crowded.map(([, k]) => k.tall));
     if (a.title) out.push(...text(fitted(a.title.text, box.w + 30, a.title.size), box.x, over - lift - a.title.pad + 2.4 * PX, { size: a.title.size, va: "bottom", color: a.title.color }));
     const order = i => i.zorder ?? (i.kind === "span" || i.kind === "band" || i.kind === "bars" ? 1 : 2);
-    for (const i of [...a.items].sort((p, q) => order(p) - order(q))) shape(i, { X, Y, AX, AY, box, clip }, out);
+    for (const i of a.items.filter(i => !hidden.has(id(i))).sort((p, q) => order(p) - order(q))) shape(i, { X, Y, AX, AY, box, clip }, out);
     for (const t of a.texts) label(t, { X, Y, AX, AY, box }, out);
     for (const [l, k] of legends) {
       const loc = l.loc === "best" || l.loc == null ? "upper right" : l.loc, pad = 6;
@@ -446,10 +462,10 @@ const sketch = (() => {
     if (t.xytext && t.textcoords === "offset points") { px += t.xytext[0] * PX; py -= t.xytext[1] * PX; }
     if (t.xytext && t.textcoords === "axes fraction") { px = AX(t.xytext[0]); py = AY(t.xytext[1]); }
     if (t.arrowprops) out.push({ d: `M${round(x)} ${round(y)}L${round(px)} ${round(py)}`, stroke: paint(t.arrowprops.color ?? "var(--muted)"), width: (t.arrowprops.linewidth ?? 1) * PX });
-    out.push(...text(t.text, px, py, { size: (t.fontsize ?? 9.5) * PX, ha: t.ha ?? t.horizontalalignment, va: t.va ?? t.verticalalignment, color: paint(t.color ?? "var(--ink)"), bold: t.fontweight === "bold", turn: t.rotation ? -t.rotation : 0, back: Boolean(t.bbox) }));
+    out.push({ ...text(t.text, px, py, { size: (t.fontsize ?? 9.5) * PX, ha: t.ha ?? t.horizontalalignment, va: t.va ?? t.verticalalignment, color: paint(t.color ?? "var(--ink)"), bold: t.fontweight === "bold", turn: t.rotation ? -t.rotation : 0, back: Boolean(t.bbox) })[0], gid: t.gid });
   }
 
-  function show(place, out, W, H) {
+  function show(place, out, W, H, named, hidden) {
     const top = Math.min(0, ...out.filter(p => p.box).map(p => p.box[1])), bottom = Math.max(H, ...out.filter(p => p.box).map(p => p.box[3]));
     const svg = document.createElementNS(NS, "svg");
     const make = (name, attributes, parent = svg) => {
@@ -479,6 +495,13 @@ const sketch = (() => {
       }
       if (p.back) make("rect", { x: round(p.box[0] - 1), y: round(p.box[1]), width: round(p.box[2] - p.box[0] + 2), height: round(p.box[3] - p.box[1]), style: "fill:var(--paper)", opacity: 0.8 });
       const node = make("text", { style: `fill:${p.color}`, "font-size": round(p.size), "font-weight": p.bold ? 600 : undefined, "text-anchor": { center: "middle", right: "end" }[p.ha] ?? "start", transform: p.turn ? `rotate(${p.turn} ${round(p.x)} ${round(p.y)})` : undefined });
+      if (named.has(p.gid)) {
+        node.dataset.gid = p.gid;
+        node.setAttribute("tabindex", "0");
+        node.setAttribute("role", "button");
+        node.setAttribute("aria-pressed", String(!hidden.has(p.gid)));
+        if (hidden.has(p.gid)) node.setAttribute("opacity", "0.35");
+      }
       const first = p.y + (p.turn ? p.size * 0.35 : p.dy + p.step * 0.78);
       p.words.forEach((words, k) => { make("tspan", { x: round(p.x), y: round(first + k * p.step) }, node).textContent = words; });
     }

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from elephan.base import stats
 from elephan.base.errors import InputError
 from elephan.base.quantity import show
 from elephan.experiment.claims import interval_text
 from elephan.experiment.sweep import Sweep
-from elephan.experiment.trials import as_text
-from elephan.report.figure.sweep_figures import alike, draw_all, span, x_axis
+from elephan.report.figure import sweep_effects
+from elephan.report.figure.sweep_figures import draw_all
+from elephan.report.page import variants
 from elephan.report.page.notebook import answered
 from elephan.report.page.page import Cell, Column, Page, Section, Table, interval_cell, of_failures, parameter_groups
 from elephan.report.page.run_page import facts
-from elephan.report.words import wording
+from elephan.report.words import baseline, wording
+from elephan.report.words.baseline import Baseline
+from elephan.report.words.effects import Effect, by_statistic
+from elephan.report.words.swept import Swept
 from elephan.statistic import measures, titles
 
 ALIKE = "The repetitions of a variant are all alike: nothing in them is random."
@@ -23,47 +30,59 @@ PHASES = "Where a queue overflows, which flow loses follows from phases (Floyd a
 _START, _JITTER = 'start = { uniform = ["0 s", "100 ms"] }', 'jitter = { extra = { uniform = ["0 s", "1 ms"] } }'
 REMEDY = f"Draw something: {_START} of the traffic, or {_JITTER} of a link."
 NEARLY = 1e-3  # of the mean: repetitions whose statistics all differ by less are nearly alike
-SHOWN_MAX = 8  # statistics with a figure or a column; all of them are in means.parquet
+FLAT_NAMED_MAX = 12
 
 
 def shown(sweep: Sweep) -> list[str]:
-    """The statistics that a report shows: those that the scenario names, else those that vary."""
-    own = [name for name in sweep.facts.get("answering", []) if name in sweep.statistics]
-    varying = [s for s in sweep.statistics if len({sweep.interval(label, s).mean for label in sweep.labels}) > 1]
-    return (own or list(dict.fromkeys((*varying, *sweep.statistics))))[:SHOWN_MAX]
+    """The statistics that a report shows."""
+    return Swept(sweep).shown
 
 
-def _intervals(sweep: Sweep, statistics: list[str]) -> str:
-    if len(sweep.trials.seeds) > 1 and alike(sweep, statistics):
-        return ALIKE[0].lower() + ALIKE[1:]
-    return "brackets are 95 % intervals."
+def alike(sweep: Sweep, statistics: Sequence[str]) -> bool:
+    """Whether repetitions show no difference, as where nothing is random."""
+    return Swept(sweep).alike(statistics)
 
 
 def answer(sweep: Sweep) -> list[str]:
     """Returns how far the first statistics reach, and how two variants differ."""
-    statistics = shown(sweep)
-    spans = [text for text in (span(sweep, s) for s in statistics[:2]) if text]
+    return _answer(Swept(sweep))
+
+
+def _answer(swept: Swept) -> list[str]:
+    sweep, statistics = swept.sweep, swept.shown
+    spans = [text for text in (_span(swept, s) for s in statistics[:2]) if text]
     if spans and len(wording.varied(sweep)) == 1 and wording.named(sweep):
         spans[0] += f" ({wording.parameter(wording.varied(sweep)[0])})"
-    comparison = _headline(sweep, statistics[0]) if statistics else ""
+    comparison = _headline(swept, statistics[0]) if statistics else ""
     sentences = [text[0].upper() + text[1:] + "." for text in spans]
     until = sweep.facts.get("until", {})
     reached = [until["words"]] if until.get("reached") else []
     return sentences + ([comparison] if comparison else []) + reached
 
 
-def _headline(sweep: Sweep, statistic: str) -> str:
-    """With two variants: their difference, seed by seed."""
-    if len(sweep.labels) != 2:
+def _span(swept: Swept, statistic: str) -> str:
+    """The variants with the least and the most of a statistic, in words."""
+    found = swept.estimates(statistic)
+    if np.isnan(found.mean).all():
         return ""
-    a, b = sweep.labels
-    interval = _difference(sweep, b, a, statistic)
+    unit, what = measures.unit_of(statistic), titles.title(statistic)
+    low, high = int(np.nanargmin(found.mean)), int(np.nanargmax(found.mean))
+    if found.mean[low] == found.mean[high]:
+        return f"{what}: {show(float(found.mean[low]), unit)} in all of them"
+    least, most = interval_text(found.at(low), unit, 3), interval_text(found.at(high), unit, 3)
+    return f"{what}: from {least} with {swept.names[low]} to {most} with {swept.names[high]}"
+
+
+def _headline(swept: Swept, statistic: str) -> str:
+    """With two variants: their difference, seed by seed."""
+    if len(swept.labels) != 2:
+        return ""
+    interval = swept.difference(statistic, np.array([0, 0])).at(1)
     if math.isnan(interval.low):
         return ""
-    names = wording.variants(sweep)
     text = interval_text(*_of_difference(interval, statistic)).replace(" pp", " percentage points")
     what = titles.title(statistic)
-    return f"{what[0].upper()}{what[1:]}, {names[b]} less {names[a]} with the same seeds: {text}."
+    return f"{what[0].upper()}{what[1:]}, {swept.names[1]} less {swept.names[0]} with the same seeds: {text}."
 
 
 def power(sweep: Sweep, statistic: str) -> str:
@@ -71,15 +90,25 @@ def power(sweep: Sweep, statistic: str) -> str:
 
     Of several comparisons the one that needs the largest difference counts.
     """
-    repetitions = len(sweep.trials.seeds)
-    if len(sweep.labels) < 2 or repetitions < 2 or alike(sweep, [statistic]):
+    swept = Swept(sweep)
+    return _power(swept, statistic, _base(swept))
+
+
+def _power(swept: Swept, statistic: str, base: Baseline) -> str:
+    if len(swept.labels) < 2 or swept.repetitions < 2 or swept.alike([statistic]):
         return ""
+    values = swept.values(statistic)
+    rows = np.flatnonzero((base.rows >= 0) & (base.rows != np.arange(len(base.rows))))
+    differences = values[rows] - values[base.rows[rows]]
+    pairs = np.isfinite(differences)
+    n = pairs.sum(axis=1)
+    known = np.where(pairs, differences, 0.0)
+    spread = (known * known).sum(axis=1) - known.sum(axis=1) ** 2 / np.maximum(n, 1)
     seen = []
-    for label, base in _bases(sweep)[1].items():
-        pairs = zip(*sweep.trials.paired(label, base, statistic), strict=True)
-        differences = [a - b for a, b in pairs if math.isfinite(a - b)] if label != base else []
-        if len(differences) > 1:
-            seen.append((stats.detectable_difference(differences), abs(sweep.interval(base, statistic).mean)))
+    for count in {*n.tolist()} - {0, 1}:  # of as many pairs the most spread decides
+        worst = int(np.where(n == count, spread, -1.0).argmax())
+        mean = abs(float(swept.estimates(statistic).mean[base.rows[rows[worst]]]))
+        seen.append((stats.detectable_difference(differences[worst][pairs[worst]]), mean))
     least, mean = max(seen, default=(0.0, 0.0))
     if not least > 0:
         return ""
@@ -87,17 +116,9 @@ def power(sweep: Sweep, statistic: str) -> str:
     relative = least < mean and unit != "%"
     words = show(least / mean, "%", 2) if relative else show(least, unit, 2).replace(" %", " percentage points")
     return (
-        f"{repetitions} repetitions can see a difference of {words} in {titles.title(statistic)}: a paired t test at 5 % finds it "
-        "in 80 % of such sweeps. Smaller differences may be there and go unseen."
+        f"{swept.repetitions} repetitions can see a difference of {words} in {titles.title(statistic)}: a paired t test at 5 % "
+        "finds it in 80 % of such sweeps. Smaller differences may be there and go unseen."
     )
-
-
-def _difference(sweep: Sweep, a: str, b: str, statistic: str) -> stats.Interval:
-    """The difference of two variants; n = 0 where no seed has a value in both."""
-    try:
-        return sweep.difference(a, b, statistic)
-    except ValueError:
-        return stats.NOTHING
 
 
 def _of_difference(interval: stats.Interval, statistic: str) -> tuple[stats.Interval, str]:
@@ -108,85 +129,40 @@ def _of_difference(interval: stats.Interval, statistic: str) -> tuple[stats.Inte
     return replace(interval, mean=100 * interval.mean, low=100 * interval.low, high=100 * interval.high), "pp"
 
 
-def _means(sweep: Sweep, statistics: list[str]) -> Table:
-    names = wording.variants(sweep)
-    paths = wording.varied(sweep)
-    head = wording.parameter(paths[0]) if len(paths) == 1 else "variant"
-    columns = [Column(head)] + [Column(titles.title(s), True) for s in statistics]
-    rows = []
-    for label in sweep.labels:
-        cells = [interval_cell(sweep.interval(label, s), measures.unit_of(s)) for s in statistics]
-        rows.append([Cell(names[label]), *cells])
-    note = "Means over the repetitions with 95 % t intervals below, cut off where a quantity ends: a share at 1, a count at 0."
-    if len(sweep.trials.seeds) < 2:
-        note = "One run each."
-    elif alike(sweep, statistics):
-        note = ALIKE
-    return Table(columns, rows, note)
+def _base(swept: Swept) -> Baseline:
+    """What variants are compared with: as it was asked for, or as usual."""
+    asked = swept.sweep.facts.get("baseline", "")
+    return baseline.chosen(swept, asked) if asked else baseline.usual(swept)
 
 
-def _bases(sweep: Sweep) -> tuple[str, dict[str, str]]:
-    """What variants are compared with, in words, and for each label the label of that one.
-
-    The first value of one parameter, the others alike: of the first whose values are names, else of the one along x.
-    """
-    axis = x_axis(sweep)
-    path = next(iter(wording.named(sweep)), axis.path if axis else "")
-    first: dict[str, str] = {}
-    bases: dict[str, str] = {}
-    for variant in sweep.variants:
-        rest = as_text({key: value for key, value in variant.parameters.items() if key != path})
-        bases[variant.label] = first.setdefault(rest, variant.label)
-    base = sweep.variants[0]
-    if len(first) == 1 or len(first) == len(sweep.variants):  # nothing else varies, or no two differ in this one alone
-        return wording.variants(sweep)[base.label], dict.fromkeys(bases, base.label)
-    return f"{wording.setting({path: base.parameters.get(path)})}, all else alike", bases
-
-
-def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
-    """Each variant against a first one, with the same seeds."""
-    repetitions = len(sweep.trials.seeds)
-    if len(sweep.labels) < 2 or repetitions < 2:
-        return None
-    names, (base, bases) = wording.variants(sweep), _bases(sweep)
-    columns = [Column("difference to " + base)] + [Column(titles.title(s), True) for s in statistics]
-    rows = []
-    for label in (label for label in sweep.labels if bases[label] != label):
-        cells = [Cell(names[label])]
-        for statistic in statistics:
-            interval = _difference(sweep, label, bases[label], statistic)
-            cells.append(interval_cell(*_of_difference(interval, statistic)))
-        rows.append(cells)
-    note = "Differences between runs with the same seed, mean and 95 % t interval: an interval without 0 is a difference."
-    if any(measures.unit_of(statistic) == "%" for statistic in statistics):
-        note += " pp: percentage points."
-    return Table(columns, rows, f"{note} {power(sweep, statistics[0])}".rstrip())
-
-
-def nearly_alike(sweep: Sweep) -> list[str]:
-    """The labels of variants that drop packets and whose repetitions differ in no statistic by more than `NEARLY` of its mean."""
-    found = []
-    for label in sweep.labels:
-        each = [[v for v in sweep.values(label, s) if not math.isnan(v)] for s in sweep.statistics]
-        spreads = [(max(one) - min(one)) / abs(sum(one) / len(one)) for one in each if len(one) > 1 and sum(one) != 0]
-        drops = sweep.values(label, "drops.sum") if "drops.sum" in sweep.statistics else [1.0]
-        if spreads and max(spreads) < NEARLY and max(drops) > 0:
-            found.append(label)
-    return found
+def nearly_alike(swept: Swept) -> list[int]:
+    """The variants that drop packets and whose repetitions differ in no statistic by more than `NEARLY` of its mean."""
+    statistics = swept.sweep.statistics
+    most = np.full(len(swept.labels), -1.0)
+    for statistic in statistics:
+        values, found = swept.values(statistic), swept.estimates(statistic)
+        with np.errstate(all="ignore"):
+            spread = (np.nanmax(values, axis=1, initial=-np.inf) - np.nanmin(values, axis=1, initial=np.inf)) / abs(found.mean)
+        most = np.where((found.n > 1) & (found.mean != 0), np.maximum(most, spread), most)
+    drops = np.nanmax(swept.values("drops.sum"), axis=1, initial=0.0) if "drops.sum" in statistics else np.ones(len(most))
+    return np.flatnonzero((most >= 0) & (most < NEARLY) & (drops > 0)).tolist()
 
 
 def sweep_warnings(sweep: Sweep) -> list[str]:
     """What a reader of the answer must know before he uses it."""
+    return _warnings(Swept(sweep))
+
+
+def _warnings(swept: Swept) -> list[str]:
+    sweep = swept.sweep
     found = [*of_failures(sweep.failures, sweep.facts), *(f"No run has {name}." for name in sweep.missing)]
     if (until := sweep.facts.get("until")) and not until["reached"]:
         found.append(until["words"])
-    if len(sweep.trials.seeds) > 1 and alike(sweep, shown(sweep)):
+    if swept.repetitions > 1 and swept.alike(swept.shown):
         found.append(f"{ALIKE} {PHASES} no seed changes. {REMEDY}")
-    elif len(sweep.trials.seeds) > 1 and (labels := nearly_alike(sweep)):
-        which = (
-            "all variants" if len(labels) == len(sweep.labels) else ", ".join(wording.variants(sweep)[one] for one in labels[:3])
-        )
-        which += f" and {len(labels) - 3} more" if 3 < len(labels) < len(sweep.labels) else ""
+    elif swept.repetitions > 1 and (rows := nearly_alike(swept)):
+        which = "all variants" if len(rows) == len(swept.labels) else ", ".join(swept.names[row] for row in rows[:3])
+        which += f" and {len(rows) - 3} more" if 3 < len(rows) < len(swept.labels) else ""
         found.append(
             f"The repetitions of {which} are nearly alike: no statistic differs by more than {show(NEARLY, '%')} of its mean, and "
             f"packets are dropped. The intervals hold for these very delays, sizes and starts. {PHASES} "
@@ -195,27 +171,77 @@ def sweep_warnings(sweep: Sweep) -> list[str]:
     return found
 
 
-def page(sweep: Sweep) -> Page:
-    """The page of a sweep."""
-    statistics = shown(sweep)
-    if not statistics:
-        raise InputError(f"no run of the sweep {sweep.name} has a value of any statistic: there is nothing to report")
-    drawings = draw_all(sweep, statistics)
-    tables = [t for t in (_means(sweep, statistics[:5]), _comparisons(sweep, statistics[:5])) if t is not None]
-    sections = [Section("", str(sweep.facts.get("look_for", "")), drawings[:1], look=True), Section("Results", tables=tables)]
+def _flat(swept: Swept) -> str:
+    """Names the statistics that are the same in all variants, which the page leaves out."""
+    own = [name for name in swept.sweep.facts.get("answering", []) if name in swept.flat] or swept.flat
+    left = [name for name in own if name not in swept.shown]
+    if not left:
+        return ""
+    said = []
+    for name in left[:FLAT_NAMED_MAX]:
+        mean = swept.estimates(name).mean
+        mean = mean[~np.isnan(mean)]
+        said.append(f"{titles.title(name)} ({show(float(mean[0]), measures.unit_of(name)) if mean.size else 'n/a'})")
+    more = f" and {len(left) - FLAT_NAMED_MAX} more" if len(left) > FLAT_NAMED_MAX else ""
+    return f"The same in all variants, and left out: {', '.join(said)}{more}."
+
+
+def _effects(found: dict[str, list[Effect]]) -> Table:
+    """A row for each parameter and a column for each statistic: the effect, its interval, and between which values it is."""
+    order = {effect.axis.words: None for own in found.values() for effect in own}
+    rows = []
+    for words in order:
+        cells = [Cell(words)]
+        for statistic, own in found.items():
+            effect = next(one for one in own if one.axis.words == words)
+            cell = interval_cell(*_of_difference(effect.interval, statistic), 3)
+            cells.append(Cell("+" * (effect.interval.mean > 0) + cell.text, cell.range))
+        rows.append(cells)
+    columns = [Column("parameter"), *(Column(titles.title(statistic), True) for statistic in found)]
+    note = "The largest difference between the means of two values of a parameter, with its 95 % interval."
+    return Table(columns, rows, note + (" pp: percentage points." if any(measures.unit_of(s) == "%" for s in found) else ""))
+
+
+def _fine(swept: Swept) -> str:
+    """How much was run, and how intervals are written."""
+    said = f"{swept.sweep.size}, the same seeds in each"
+    if "filter" in swept.sweep.facts:
+        one = swept.sweep.facts["filter"]
+        said = f"Only {one['condition']}: {len(swept.labels)} of {one['of']} variants. {said}"
+    return f"{said}; brackets are 95 % intervals." if swept.repetitions > 1 and not swept.alike(swept.shown) else f"{said}."
+
+
+def _sections(swept: Swept) -> list[Section]:
+    drawings = draw_all(swept, swept.shown)
+    sections = [Section("", str(swept.sweep.facts.get("look_for", "")), drawings[:1], look=True)]
+    if found := by_statistic(swept, swept.shown):
+        drawn = sweep_effects.draw(swept, found)
+        sections.append(Section("What each parameter does", "", [drawn], tables=[_effects(found)]))
+    base = _base(swept)
+    notes = [_flat(swept), _power(swept, swept.shown[0], base)]
+    table = variants.data(swept, base, "baseline" in swept.sweep.facts)
+    sections.append(Section("All variants", " ".join(filter(None, notes)), variants=table))
     if drawings[1:]:
         sections.append(Section("More figures", drawings=drawings[1:]))
+    return sections
+
+
+def page(sweep: Sweep) -> Page:
+    """The page of a sweep."""
+    swept = Swept(sweep)
+    if not swept.shown:
+        raise InputError(f"no run of the sweep {sweep.name} has a value of any statistic: there is nothing to report")
     manifest = sweep.manifest()
     return Page(
         kicker=f"elephan · sweep of {sweep.name}",
         title=str(sweep.facts.get("title") or sweep.name),
         question=str(sweep.facts.get("question", "")),
-        answer=answer(sweep),
-        fine=f"{sweep.size}, the same seeds in each; {_intervals(sweep, statistics)}",
-        warnings=sweep_warnings(sweep),
+        answer=_answer(swept),
+        fine=_fine(swept),
+        warnings=_warnings(swept),
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),
-        sections=sections,
+        sections=_sections(swept),
         parameters=parameter_groups(sweep.facts["first"]["provenance"]),
         facts=facts(manifest),
     )
@@ -223,10 +249,12 @@ def page(sweep: Sweep) -> Page:
 
 def notebook(sweep: Sweep) -> str:
     """A sweep in a notebook."""
-    statistics = shown(sweep)[:5]
+    swept = Swept(sweep)
+    statistics = swept.shown[:5]
+    of = [(swept.estimates(s), measures.unit_of(s)) for s in statistics]
     rows = [
-        [Cell(label), *(Cell(interval_text(sweep.interval(label, s), measures.unit_of(s), 3)) for s in statistics)]
-        for label in sweep.labels
+        [Cell(label), *(Cell(interval_text(found.at(row), unit, 3)) for found, unit in of)]
+        for row, label in enumerate(sweep.labels)
     ]
     table = Table([Column(head) for head in ("variant", *statistics)], rows)
-    return answered(sweep.name, [], sweep_warnings(sweep), draw_all(sweep, statistics[:1]), [table])
+    return answered(sweep.name, [], _warnings(swept), draw_all(swept, statistics[:1]), [table])

@@ -12,7 +12,7 @@ from elephan.experiment.trials import as_text
 _OWNED = ("traffic", "switches", "hosts", "links")  # tables whose next word is the name of a thing
 
 
-def _split(path: str) -> tuple[str, str]:
+def split(path: str) -> tuple[str, str]:
     """What a parameter is, and of whom: `traffic.n.congestion_control` is a congestion control, of n."""
     parts = path.split(".")
     table = parts[0].partition("[")[0]
@@ -29,11 +29,12 @@ def _split(path: str) -> tuple[str, str]:
 
 def parameter(path: str) -> str:
     """A parameter in words: `switches.sw.flow_control.kind` is `flow control of sw`."""
-    what, owner = _split(path)
+    what, owner = split(path)
     return f"{what} of {owner}" if owner else what
 
 
-def _value(value: Any) -> str:
+def worded(value: Any) -> str:
+    """A value of a parameter in words: a model by its name and parameters."""
     if not isinstance(value, Mapping) or not isinstance(value.get("kind", value.get("python")), str):
         return as_text(value)
     params = value.get("params", {})
@@ -53,13 +54,13 @@ def setting(parameters: Mapping[str, Any], several: Sequence[str] = ()) -> str:
     """Parameters with their values; `several` are the paths of which the names alone would not say whose they are."""
     words = []
     for path, value in parameters.items():
-        what, owner = _split(path)
+        what, owner = split(path)
         if not _names(value):
-            words.append(f"{parameter(path)} {_value(value)}")
+            words.append(f"{parameter(path)} {worded(value)}")
         elif path in several:
-            words.append(f"{owner or what} {_value(value)}")
+            words.append(f"{owner or what} {worded(value)}")
         else:
-            words.append(_value(value))
+            words.append(worded(value))
     return ", ".join(words)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -114,7 +114,7 @@ def pause_timeline(view: View) -> Drawing:
     end = float(run.duration_ns)
     zoom = _zoom(rows, intervals)
     height = 1.0 + 0.27 * len(rows)
-    options = {"sharey": True, "gridspec_kw": {"width_ratios": [3, 2]}}
+    options: Any = {"sharey": True, "gridspec_kw": {"width_ratios": [3, 2]}}
     fig, axes = new_figure(1, 2, height=height, **options) if zoom else new_figure(height=height)
     x = d.time_axis(axes[0], 0, end)
     shares = _draw_rows(axes[0], rows, intervals, 0.0, end, x)
