@@ -7,20 +7,19 @@ export type Start = { scenario?: { name: string; text: string }; load?: string }
 
 const KEPT = "elephan-token";
 
-/** Takes the token out of the address; another tab of this browser finds it where it is kept. */
-function token(): { own: string | null; kept: string | null } {
+/** Takes the token out of the address; another tab of this browser finds it where it is kept. Returns it, or null. */
+export function keepToken(): string | null {
   const found = /^#token=([\w-]+)$/.exec(location.hash);
-  const kept = localStorage.getItem(KEPT);
-  if (!found) return { own: null, kept };
+  if (!found) return null;
   localStorage.setItem(KEPT, found[1]!);
   history.replaceState(null, "", location.pathname + location.search);
-  return { own: found[1]!, kept };
+  return found[1]!;
 }
 
 /** Returns the engine of this page: the server whose token the address or this browser has, else WebAssembly. */
 export async function choose(): Promise<{ engine: Engine; start: Start }> {
-  const { own, kept } = token();
-  const key = own ?? kept;
+  const own = keepToken();
+  const key = own ?? localStorage.getItem(KEPT);
   if (key) {
     const address = new URL("engine", location.href);
     address.protocol = address.protocol === "https:" ? "wss:" : "ws:";

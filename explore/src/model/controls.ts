@@ -20,6 +20,14 @@ export type Control = {
   main: boolean;
 };
 
+/** Returns a control with the fields that the engine leaves out when they are empty. */
+export function complete(control: Partial<Control> & Pick<Control, "path" | "title" | "kind" | "group">): Control {
+  return {
+    text: "", quantity: "", unit: "", value: null, number: null, given: false, low: null, high: null, scale: "linear", choices: [], pattern: "",
+    main: false, ...control,
+  };
+}
+
 /** Returns the value of a control as a person reads and types it. */
 export function wording(control: Control): string {
   if (control.pattern && control.number !== null) return String(control.number);

@@ -73,7 +73,7 @@ export class Seeds {
   private async one(job: { text: string; setting: number; seed: number }, signal: AbortSignal): Promise<void> {
     const { engine } = this.session;
     const { head } = await engine.request("run", { text: job.text, seed: job.seed }, { signal });
-    const { asked } = await fetchParts(engine, head.handle, head.summary);
+    const { asked } = await fetchParts(engine, head.handle);
     const end = head.plan.duration_ns as number;
     const own = asked.filter((w) => w.role === "main");
     const lines = await fetchLines(engine, head.handle, own, { from_ns: 0, to_ns: end }, 4 * GRID, signal);

@@ -13,12 +13,16 @@ export type Flow = {
   end_ns: number | null;
 };
 export type Port = {
-  id: number;
+  port: number;
   name: string;
   node: string;
   peer: string;
   rate_bps: number;
   delay_ns: number;
+  of_switch: boolean;
+  sampled: boolean;
+  limit_bytes?: number | null;
+  bottleneck?: boolean;
   utilisation?: number;
   drops?: number;
 };
@@ -70,18 +74,16 @@ export function drawnFlows(flows: Flow[]): Flow[] {
   return Array.from({ length: MOST_FLOWS }, (_, i) => flows[Math.floor((i * flows.length) / MOST_FLOWS)]!);
 }
 
-/** Returns the ports whose queue is drawn: of the switches, the bottleneck first, then the busiest or the slowest. */
-export function drawnPorts(ports: Port[], topology: Topology, bottleneck: string | null): Port[] {
-  const switches = new Set(topology.nodes.filter((n) => n.kind === "switch").map((n) => n.name));
-  const rank = (p: Port) => -(p.drops ?? 0);
+/** Returns the ports whose queue is drawn: of those of switches that are sampled the bottleneck first, then those that dropped most. */
+export function drawnPorts(ports: Port[]): Port[] {
   return ports
-    .filter((p) => switches.has(p.node))
-    .sort((a, b) => Number(b.name === bottleneck) - Number(a.name === bottleneck) || rank(a) - rank(b) || a.rate_bps - b.rate_bps || a.id - b.id)
+    .filter((p) => p.sampled && p.of_switch)
+    .sort((a, b) => Number(b.bottleneck ?? 0) - Number(a.bottleneck ?? 0) || (b.drops ?? 0) - (a.drops ?? 0) || a.rate_bps - b.rate_bps || a.port - b.port)
     .slice(0, MOST_PORTS);
 }
 
 /** Returns every line that the panels of a run ask for. */
-export function wanted(flows: Flow[], ports: Port[], topology: Topology, bottleneck: string | null): Wanted[] {
+export function wanted(flows: Flow[], ports: Port[], topology: Topology): Wanted[] {
   const out: Wanted[] = [];
   const own = drawnFlows(flows);
   for (const f of own) {
@@ -97,11 +99,11 @@ export function wanted(flows: Flow[], ports: Port[], topology: Topology, bottlen
     line("rtt", "srtt_ns", "value");
     line("inflight", "inflight_bytes", "value");
   }
-  for (const [index, p] of drawnPorts(ports, topology, bottleneck).entries()) {
+  for (const [index, p] of drawnPorts(ports).entries()) {
     const port = (ask: LineAsk, role: Wanted["role"]) =>
-      out.push({ panel: "queue", role, name: p.name.replace("->", " → "), port: p.id, group: p.name, paint: `port ${index}`, ask });
-    port({ table: "port_samples", column: "queue_bytes", where: { port: p.id }, how: "value" }, "main");
-    port({ table: "events", column: "packet_bytes", where: { kind: "drop", port: p.id }, how: "value" }, "marks");
+      out.push({ panel: "queue", role, name: p.name.replace("->", " → "), port: p.port, group: p.name, paint: `port ${index}`, ask });
+    port({ table: "port_samples", column: "queue_bytes", where: { port: p.port }, how: "value" }, "main");
+    port({ table: "events", column: "packet_bytes", where: { kind: "drop", port: p.port }, how: "value" }, "marks");
   }
   for (const [index, name] of topology.nodes.filter((n) => n.kind === "switch" && n.memory_bytes !== null).map((n) => n.name).slice(0, 4).entries())
     out.push({

@@ -11,6 +11,7 @@ export type Picture = {
   /** The whole of it, and the part that the arrays cover. */
   whole: Range;
   shown: Range;
+  asked: Wanted[];
   warmup_ns: number;
   flows: Flow[];
   ports: Port[];
@@ -34,21 +35,28 @@ export async function fetchLines(engine: Engine, handle: number, asked: Wanted[]
   if (asked.length === 0) return [];
   const params = { handle, lines: asked.map((w) => w.ask), ...range, points };
   const { head, body } = await engine.request("series", params, signal ? { signal } : {});
-  const lines = head.lines as { offset_t: number; offset_y: number; count: number; unit: string; thinned: boolean; error?: string }[];
+  return asLines(asked, head, body);
+}
+
+/** Returns the lines that a reply has, beside what each was asked for. */
+export function asLines(asked: Wanted[], head: Head, body: ArrayBuffer): Line[] {
+  const lines = head.lines as { offset_t: number; offset_y: number; count: number; unit: string; thinned: boolean }[];
   return lines.map((line, i) => ({
     ...asked[i]!,
-    t: line.error || !line.count ? EMPTY : new Float64Array(body, line.offset_t, line.count),
-    y: line.error || !line.count ? EMPTY : new Float64Array(body, line.offset_y, line.count),
+    t: line.count ? new Float64Array(body, line.offset_t, line.count) : EMPTY,
+    y: line.count ? new Float64Array(body, line.offset_y, line.count) : EMPTY,
     unit: line.unit,
     thinned: line.thinned,
   }));
 }
 
+export type Parts = { flows: Flow[]; ports: Port[]; topology: Topology; asked: Wanted[] };
+
 /** Asks for flows, ports and network of a run, which say which lines there are. */
-export async function fetchParts(engine: Engine, handle: number, summary: Head | null = null) {
+export async function fetchParts(engine: Engine, handle: number): Promise<Parts> {
   const [flows, ports, topology] = await Promise.all(["flows", "ports", "topology"].map((method) => engine.request(method, { handle })));
   const parts = { flows: flows!.head.value as Flow[], ports: ports!.head.value as Port[], topology: topology!.head as Topology };
-  return { ...parts, asked: wanted(parts.flows, parts.ports, parts.topology, summary?.bottleneck?.port ?? null) };
+  return { ...parts, asked: wanted(parts.flows, parts.ports, parts.topology) };
 }
 
 /** Returns the value of a line at a time: of the last sample at or before it; NaN before the first and well after the last. */

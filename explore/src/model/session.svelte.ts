@@ -1,15 +1,20 @@
 // What the page knows and does: the scenario, its run, the picture before, the view.
-import { Cancelled, EngineError, type Engine, type Head } from "../engine/engine";
-import type { Control } from "./controls";
+import { Cancelled, EngineError, type Engine, type Head, type Reply } from "../engine/engine";
+import { complete, type Control } from "./controls";
 import { History } from "./history.svelte";
 import { pack } from "./link";
-import { budget, fetchLines, fetchParts, type Picture, type Range } from "./picture";
+import type { Flow } from "./panels";
+import { asLines, budget, fetchLines, fetchParts, type Line, type Parts, type Picture, type Range } from "./picture";
 
 export type Trouble = { line?: number; column?: number; path?: string; message: string };
 export type Mark = { at_ns: number; kind: string; flow?: number | null; port?: number | null; text: string };
 export type Why = { flow: number; spans: { from_ns: number; to_ns: number; reason: string }[] };
 export type Told = { version: string; tables: Head; limits: Head };
+type Timing = { asked: number; first: number; whole: number; engine: number };
 type Seen = { title?: string; question?: string; duration_ns: number; warmup_ns: number };
+
+/** A run that is younger than this is not taken back for the next move of a slider. */
+const PATIENCE_MS = 90;
 
 export class Session {
   readonly history: History<string>;
@@ -31,6 +36,8 @@ export class Session {
   pinned = $state.raw<Picture | null>(null);
   marks = $state.raw<Mark[]>([]);
   why = $state.raw<Why[]>([]);
+  /** Why marks and reasons are missing. */
+  untold = $state<string | null>(null);
 
   view = $state.raw<Range>({ from_ns: 0, to_ns: 1 });
   cursor_ns = $state<number | null>(null);
@@ -42,13 +49,18 @@ export class Session {
   name = $state("");
 
   /** For tests and for docs/performance.md: when each change came and when it was drawn, in ms of this page. */
-  readonly timings: { asked: number; first: number; whole: number; engine: number }[] = [];
+  readonly timings: Timing[] = [];
+  /** Pictures that are complete and on the screen. */
+  drawn = $state(0);
   private readonly waiting = new Map<string, { value: string | null; gesture: string | null }>();
   private editing = false;
   private abort: AbortController | null = null;
   private settling: ReturnType<typeof setTimeout> | undefined;
   private refining: ReturnType<typeof setTimeout> | undefined;
   private started = 0;
+  private begun = 0;
+  private noticing: ReturnType<typeof setTimeout> | undefined;
+  private ending: Promise<void> = Promise.resolve();
 
   constructor(
     readonly engine: Engine,
@@ -89,6 +101,7 @@ export class Session {
     this.editing = true;
     try {
       while (this.waiting.size > 0) {
+        await this.patience();
         const began = this.started;
         this.started = 0;
         let text = this.text;
@@ -97,19 +110,25 @@ export class Session {
         for (const [path, change] of [...this.waiting]) {
           this.waiting.delete(path);
           step = change.gesture;
-          const { head } = await this.engine.request("edit", { text, path, value: change.value });
+          const { head } = await this.engine.request("edit", { text, path, value: change.value, controls: step === null });
           text = head.text as string;
           ok = this.look(head);
         }
         if (text === this.text) continue;
         if (this.history.set(text, step) && ok) this.keep();
-        if (ok) void this.run(began);
+        if (ok) this.ending = this.run(began);
       }
     } catch (error) {
       this.fail(error);
     } finally {
       this.editing = false;
     }
+  }
+
+  /** Lets a run under way come to its end if it is short, so that a dragged slider draws whole pictures one after the other. */
+  private async patience(): Promise<void> {
+    const left = this.begun + PATIENCE_MS - performance.now();
+    if (this.running && left > 0) await Promise.race([this.ending, new Promise((resolve) => setTimeout(resolve, left))]);
   }
 
   /** A text as a person has typed it. */
@@ -170,7 +189,7 @@ export class Session {
     this.errors = head.errors ?? [];
     this.notes = head.notes ?? [];
     this.given = head.given ?? {};
-    if (head.controls?.length) this.controls = head.controls;
+    if (head.controls?.length) this.controls = head.controls.map(complete);
     if (head.ok) {
       this.plan = head.plan;
       this.resolved = head.resolved ?? "";
@@ -193,27 +212,37 @@ export class Session {
     const text = this.text;
     const timing = { asked: began, first: 0, whole: 0, engine: 0 };
     this.running = true;
+    this.begun = performance.now();
     this.share = 0;
-    let drawing = false;
-    const onPiece = ({ head }: { head: Head }) => {
+    const { view, zoomed } = this.ahead();
+    const last = this.picture;
+    const points = budget(last?.asked.length ?? 60, this.width);
+    const series = last ? { series: { lines: last.asked.map((w) => w.ask), points, ...(zoomed ? view : {}) } } : {};
+    const onPiece = ({ head, body }: Reply) => {
       this.share = head.share;
-      if (!(head.share > 0) || drawing || abort.signal.aborted) return;
-      drawing = true;
-      void this.draw(text, head, timing, abort.signal)
-        .catch(() => undefined)
-        .finally(() => (drawing = false));
+      if (!last || !head.lines || abort.signal.aborted) return;
+      this.show(text, head, last, asLines(last.asked, head, body), timing);
     };
     try {
-      const { head } = await this.engine.request("run", { text }, { signal: abort.signal, onPiece });
-      await this.draw(text, { ...head, share: 1 }, timing, abort.signal);
+      const { head, body } = await this.engine.request("run", { text, ...series }, { signal: abort.signal, onPiece });
+      const parts = await fetchParts(this.engine, head.handle);
+      if (abort.signal.aborted) throw new Cancelled();
+      const same = last && head.lines && JSON.stringify(parts.asked) === JSON.stringify(last.asked);
+      if (!last) this.plan = head.plan;
+      const first = this.ahead(parts.flows);
+      const lines = same
+        ? asLines(parts.asked, head, body)
+        : await fetchLines(this.engine, head.handle, parts.asked, first.view, budget(parts.asked.length, this.width), abort.signal);
+      if (abort.signal.aborted) throw new Cancelled();
+      if (!last) this.view = first.view;
+      this.show(text, { ...head, share: 1 }, parts, lines, timing);
       this.errors = [];
       this.problem = null;
-      timing.whole = performance.now();
       timing.engine = 1e3 * head.wall_s;
-      this.timings.push(timing);
       this.running = false;
       this.settle();
-      await this.notice(abort.signal);
+      clearTimeout(this.noticing);
+      this.noticing = setTimeout(() => void this.notice(abort.signal), 60);
     } catch (error) {
       this.fail(error);
     } finally {
@@ -221,34 +250,55 @@ export class Session {
     }
   }
 
-  private async draw(text: string, head: Head, timing: { first: number }, signal: AbortSignal): Promise<void> {
-    const handle = head.handle as number;
-    const { flows, ports, topology, asked } = await fetchParts(this.engine, handle, head.summary);
-    if (signal.aborted) throw new Cancelled();
-    const plan = (head.plan ?? this.plan) as Seen | null;
-    const end = plan?.duration_ns ?? head.at_ns;
-    const whole = { from_ns: 0, to_ns: end };
+  /** The interval that the coming picture will show: the one in view if it is part of the run, else the whole run. */
+  private ahead(flows: Flow[] = []): { view: Range; zoomed: boolean } {
+    const end = this.plan?.duration_ns ?? 1;
     const before = this.picture?.whole;
+    const { from_ns, to_ns } = this.view;
+    const zoomed = before !== undefined && (from_ns > before.from_ns || to_ns < before.to_ns) && from_ns < end;
+    if (zoomed) return { view: { from_ns, to_ns: Math.min(to_ns, end) }, zoomed };
     const over = flows.length && flows.every((f) => f.end_ns != null) ? 1.05 * Math.max(...flows.map((f) => f.end_ns!)) : end;
-    const zoomed = before && (this.view.from_ns > before.from_ns || this.view.to_ns < before.to_ns) && this.view.from_ns < end;
-    const view = zoomed ? { from_ns: this.view.from_ns, to_ns: Math.min(this.view.to_ns, end) } : { from_ns: 0, to_ns: before ? end : Math.min(over, end) };
-    const lines = await fetchLines(this.engine, handle, asked, view, budget(asked.length, this.width), signal);
-    if (signal.aborted) throw new Cancelled();
-    this.view = view;
+    return { view: { from_ns: 0, to_ns: before ? end : Math.min(over, end) }, zoomed };
+  }
+
+  private show(text: string, head: Head, parts: Parts, lines: Line[], timing: Timing): void {
+    const { view } = this.ahead();
+    const plan = (head.plan ?? this.plan) as Seen;
+    this.view = this.picture ? view : this.view;
     this.picture = {
-      handle, text, flows, ports, topology, lines, whole, shown: view,
+      handle: head.handle, text, lines, shown: this.view, whole: { from_ns: 0, to_ns: plan.duration_ns },
+      flows: parts.flows, ports: parts.ports, topology: parts.topology, asked: parts.asked,
       seed: head.seed ?? this.picture?.seed ?? 1,
-      warmup_ns: plan?.warmup_ns ?? 0,
-      summary: head.summary ?? null,
+      warmup_ns: plan.warmup_ns,
+      summary: head.summary ?? this.picture?.summary ?? null,
       wall_s: head.wall_s ?? 0,
       share: head.share,
     };
-    if (this.flow === null || !flows.some((f) => f.id === this.flow)) this.flow = flows[0]?.id ?? null;
-    timing.first ||= performance.now();
+    if (this.flow === null || !parts.flows.some((f) => f.id === this.flow)) this.flow = parts.flows[0]?.id ?? null;
+    const whole = head.share >= 1;
+    // Painted: after the frame that comes next.
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        timing.first ||= performance.now();
+        if (!whole) return;
+        timing.whole = performance.now();
+        this.timings.push(timing);
+        this.drawn += 1;
+      }),
+    );
   }
 
   /** What is slower than the lines: events in words and the reasons, for the interval in view. */
   private async notice(signal?: AbortSignal): Promise<void> {
+    try {
+      await this.tell(signal);
+      this.untold = null;
+    } catch (error) {
+      if (!(error instanceof Cancelled)) this.untold = error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  private async tell(signal?: AbortSignal): Promise<void> {
     const picture = this.picture;
     if (!picture || picture.share < 1) return;
     const ask = signal ? { signal } : {};
@@ -266,6 +316,7 @@ export class Session {
   private settle(): void {
     clearTimeout(this.settling);
     this.settling = setTimeout(async () => {
+      await this.check();
       const packed = await pack(this.text);
       history.replaceState(null, "", `#${packed}`);
     }, 250);

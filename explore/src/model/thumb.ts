@@ -1,5 +1,5 @@
 // The small pictures of the gallery: one run after the other, each kept as long as the page lives.
-import type { Engine } from "../engine/engine";
+import { Cancelled, type Engine } from "../engine/engine";
 import { fetchLines, fetchParts, type Line } from "./picture";
 
 type Made = { lines: Line[]; end: number };
@@ -7,9 +7,10 @@ const made = new Map<string, Promise<Made>>();
 let last: Promise<unknown> = Promise.resolve();
 const PATIENCE_MS = 3000;
 
-async function draw(engine: Engine, text: string): Promise<Made> {
-  const { head } = await engine.request("run", { text }, { signal: AbortSignal.timeout(PATIENCE_MS) });
-  const { asked } = await fetchParts(engine, head.handle, head.summary);
+async function draw(engine: Engine, text: string, gone: AbortSignal): Promise<Made> {
+  if (gone.aborted) throw new Cancelled();
+  const { head } = await engine.request("run", { text }, { signal: AbortSignal.any([gone, AbortSignal.timeout(PATIENCE_MS)]) });
+  const { asked } = await fetchParts(engine, head.handle);
   const end = head.plan.duration_ns as number;
   const per = Math.max(end / 90, head.plan.every_ns ?? 0) / 1e9;
   const own = asked
@@ -20,12 +21,14 @@ async function draw(engine: Engine, text: string): Promise<Made> {
   return { lines: lines.filter((l) => l.y.some((v) => v > 0)), end };
 }
 
-/** Returns goodput and queue of a scenario. */
-export function thumb(engine: Engine, text: string): Promise<Made> {
+/** Returns goodput and queue of a scenario; nobody waits for it any more when `gone` says so. */
+export function thumb(engine: Engine, text: string, gone: AbortSignal): Promise<Made> {
   const known = made.get(text);
   if (known) return known;
-  const next = last.then(() => draw(engine, text));
-  last = next.catch(() => undefined);
+  const next = last.then(() => draw(engine, text, gone));
+  last = next.catch(() => {
+    if (gone.aborted) made.delete(text);
+  });
   made.set(text, next);
   return next;
 }

@@ -53,7 +53,7 @@ export function makeEditor(element: HTMLElement, text: string, typed: (text: str
         syntaxHighlighting(colors),
         theme,
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ "aria-label": "Scenario in TOML" }),
+        EditorView.contentAttributes.of({ "aria-label": "Scenario in TOML", tabindex: "0" }),
         keymap.of([...defaultKeymap, ...historyKeymap, { ...indentWithTab, shift: undefined, key: "Ctrl-]" }]),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged || own) return;

@@ -1,0 +1,364 @@
+"""The page of `elephan explore` in a browser: what it shows is what the tables have, and it can be used."""
+
+import csv
+import gzip
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import elephan as el
+import numpy as np
+import pytest
+from explored import CHROMIUM, Server, ask, lines, move, open_scenario, settled, until
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "python/elephan/explore/page"
+AXE = ROOT / "explore/node_modules/axe-core/axe.min.js"
+LIMIT = "template.queue.limit"
+
+pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="no /usr/bin/chromium: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def server():
+    server = Server()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def page(browser):
+    """A page that must say nothing to the console and must ask nobody but its server."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    page = context.new_page()
+    said, foreign = [], []
+    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on(
+        "request",
+        lambda request: (
+            None if "//127.0.0.1:" in request.url or request.url.startswith(("blob:", "data:")) else foreign.append(request.url)
+        ),
+    )
+    page.said = said
+    yield page
+    context.close()
+    assert said == []
+    assert foreign == []
+
+
+def test_the_page_is_light():
+    sizes = [len(gzip.compress(file.read_bytes(), 6)) for file in PAGE.rglob("*") if file.is_file()]
+    assert 10_000 < sum(sizes) < 600_000
+
+
+def test_the_gallery_has_every_scenario_and_finds_one(page, server):
+    page.goto(server.address)
+    page.wait_for_selector(".card")
+    names = page.locator(".card code").all_inner_texts()
+    assert names == sorted(path.stem for path in (ROOT / "python/elephan/scenarios").glob("*.toml"))
+    assert "token" not in page.url
+    page.get_by_role("searchbox").fill("PFC no such word")
+    assert page.get_by_text("No scenario has").is_visible()
+    page.get_by_role("searchbox").fill("sawtooth")
+    until(page, "document.querySelector('.thumb path:not(.ground)') !== null")
+
+
+@pytest.mark.parametrize("name", ["sawtooth", "cubic-vs-reno"])
+def test_lines_are_rows_of_the_tables(page, server, name):
+    open_scenario(page, server.address, name)
+    settled(page)
+    run = el.run(name)
+    seen = 0
+    for panel, table, key in [
+        ("window", run.flow_samples, "flow"),
+        ("rtt", run.flow_samples, "flow"),
+        ("queue", run.port_samples, "port"),
+    ]:
+        for line in lines(page, panel):
+            if line["how"] != "value" or key not in line["where"] or "kind" in line["where"]:
+                continue
+            chosen = np.asarray(table[key]) == line["where"][key]
+            times = np.asarray(table["time_ns"])[chosen]
+            values = np.asarray(table[line["column"]].to_numpy(zero_copy_only=False), dtype=float)[chosen]
+            known = dict(zip(times.tolist(), values.tolist(), strict=True))
+            shown = {t: v for t, v in zip(line["t"], line["y"], strict=True) if v == v}
+            assert shown, line["name"]
+            assert all(known[t] == v for t, v in shown.items())
+            assert max(shown.values()) == np.nanmax(values)
+            assert min(shown.values()) == np.nanmin(values)
+            seen += 1
+    assert seen >= 4
+    dropped = [line for line in lines(page, "queue") if line["where"].get("kind") == "drop" and line["t"]]
+    assert dropped
+    assert page.locator(".numbers div", has_text="drops").locator("dd").inner_text().startswith(str(run.summary["drops"]))
+
+
+def test_a_slider_gives_a_new_picture_and_undo_the_old_one(page, server):
+    open_scenario(page, server.address, "sawtooth")
+    settled(page)
+    before = ask(page, "s.text")
+    move(page, LIMIT, 0.2)
+    until(page, "s.text !== x", before)
+    settled(page)
+    text = ask(page, "s.text")
+    value = re.search(r'limit = "([^"]+)"', text)[1]
+    assert re.sub(re.escape(value), "1 bdp", text) == before
+    assert ask(page, "s.ghost.text") == before
+    run = el.run("sawtooth", set={LIMIT: value})
+    assert ask(page, "s.picture.summary.goodput_bps") == run.summary["goodput_bps"]
+    assert ask(page, "s.picture.summary.drops") == run.summary["drops"]
+    page.keyboard.press("Control+z")
+    until(page, "s.text === x", before)
+    settled(page)
+    page.keyboard.press("Control+Shift+z")
+    until(page, "s.text === x", text)
+
+
+def test_a_wrong_text_says_its_line_and_the_picture_stays(page, server):
+    open_scenario(page, server.address, "sawtooth")
+    settled(page)
+    handle = ask(page, "s.picture.handle")
+    page.get_by_role("tab", name="Text").click()
+    page.locator(".cm-content").wait_for()
+    ask(page, "void s.type(s.text.replace('20 Mbps', '20 Mpbs'))")
+    error = page.locator(".errors button")
+    error.wait_for()
+    number = next(i for i, line in enumerate(ask(page, "s.text").splitlines(), 1) if "Mpbs" in line)
+    assert error.inner_text().startswith(f"line {number}: ")
+    assert "20 Mbps" in error.inner_text()
+    assert ask(page, "s.picture.handle") == handle
+    ask(page, "void s.type(s.text.replace('20 Mpbs', '10 Mbps'))")
+    settled(page)
+    assert page.locator(".errors").count() == 0
+
+
+def test_every_other_key_is_found_and_set(page, server):
+    open_scenario(page, server.address, "sawtooth")
+    settled(page)
+    page.keyboard.press("/")
+    page.keyboard.type("initial_window")
+    page.locator(".found .key").first.click()
+    page.locator(".found .set input[type=text]").first.fill("30")
+    page.keyboard.press("Enter")
+    until(page, "/initial_window = 30/.test(s.text)")
+    settled(page)
+    run = el.run("sawtooth", set={"tcp.initial_window": 30})
+    assert ask(page, "s.picture.summary.packet_hops") == run.summary["packet_hops"]
+
+
+def test_a_link_keeps_the_scenario(page, server, browser):
+    open_scenario(page, server.address, "sawtooth")
+    settled(page)
+    move(page, "template.rate", 0.7)
+    settled(page)
+    until(page, "location.hash.startsWith('#s=')")
+    page.wait_for_timeout(400)
+    text, link = ask(page, "s.text"), page.url
+    page.reload()
+    until(page, "s && s.drawn > 0 && s.text === x", text)
+    other = page.context.new_page()
+    other.goto(link)
+    until(other, "s && s.drawn > 0 && s.text === x", text)
+
+
+def test_zoom_asks_for_the_samples_in_view(page, server):
+    open_scenario(page, server.address, "cubic-vs-reno")
+    settled(page)
+    ask(page, "s.zoom({from_ns: 3e9, to_ns: 3.5e9})")
+    until(page, "s.picture.shown.to_ns === 3.5e9")
+    window = next(line for line in lines(page, "window") if line["column"] == "cwnd_bytes")
+    assert not window["thinned"]
+    run = el.run("cubic-vs-reno")
+    times = np.asarray(run.flow_samples["time_ns"])[np.asarray(run.flow_samples["flow"]) == window["where"]["flow"]]
+    inside = times[(times >= 3e9) & (times <= 3.5e9)]
+    assert [t for t in window["t"] if 3e9 <= t <= 3.5e9] == inside.tolist()
+    page.keyboard.press("0")
+    until(page, "s.view.from_ns === 0")
+
+
+def test_panels_are_taken_away_as_csv_and_svg(page, server):
+    open_scenario(page, server.address, "sawtooth")
+    settled(page)
+    panel = page.locator('[data-panel="window"]')
+
+    def saved(name):
+        panel.locator("summary").click()
+        with page.expect_download() as download:
+            panel.get_by_role("button", name=name).click()
+        return Path(download.value.path()).read_text(encoding="utf-8")
+
+    rows = [row for row in csv.DictReader(io.StringIO(saved("CSV"))) if row["column"] == "cwnd_bytes"]
+    run = el.run("sawtooth")
+    assert [float(row["value"]) for row in rows] == run.flow_samples["cwnd_bytes"].to_pylist()
+    assert [int(row["time_ns"]) for row in rows] == run.flow_samples["time_ns"].to_pylist()
+    drawn = ET.fromstring(saved("SVG"))
+    assert drawn.tag.endswith("svg")
+    assert "Congestion window and threshold" in "".join(drawn.itertext())
+
+
+def test_seeds_give_the_means_of_the_runs(page, server):
+    open_scenario(page, server.address, "incast")
+    settled(page)
+    page.get_by_role("button", name="Chance", exact=True).click()
+    page.get_by_label("Seeds").fill("4")
+    page.get_by_role("button", name="run", exact=True).click()
+    page.get_by_text("4 of 4 seeds").wait_for()
+    means = [el.run("incast", seed=seed).summary["drops"] for seed in range(1, 5)]
+    half = 3.182446 * np.std(means, ddof=1) / 2
+    cell = page.locator(".chance tr", has_text="drops").locator("td").nth(1).inner_text()
+    mean, interval = (float(number) for number in cell.split(" ± "))
+    assert mean == pytest.approx(np.mean(means), rel=0.006)
+    assert interval == pytest.approx(half, rel=0.006)
+
+
+def test_a_sweep_fills_its_map_and_opens_a_run(page, server):
+    open_scenario(page, server.address, "sawtooth")
+    settled(page)
+    page.get_by_role("button", name="Sweep", exact=True).click()
+    page.locator(".sweep select").first.select_option(LIMIT)
+    page.get_by_label("Values across").fill("0.25 bdp, 1 bdp, 0.0001 bdp")
+    page.get_by_role("button", name="run", exact=True).click()
+    page.get_by_text("3 of 3 points").wait_for()
+    goodput = el.run("sawtooth", set={LIMIT: "0.25 bdp"}).summary["goodput_bps"]
+    cells = page.locator(".heat td button").all_inner_texts()
+    assert float(cells[0].split()[0]) == pytest.approx(goodput / 1e6, rel=0.005)
+    assert cells[2] == "no such network"
+    page.locator(".heat td button").first.click()
+    settled(page)
+    assert ask(page, "s.picture.summary.goodput_bps") == goodput
+
+
+def test_the_keyboard_reaches_everything(page, server):
+    open_scenario(page, server.address, "sawtooth")
+    settled(page)
+    reached = set()
+    for _ in range(70):
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate("document.activeElement.dataset.path ?? document.activeElement.id ?? ''")
+            or page.evaluate("document.activeElement.textContent")
+        )
+    assert {LIMIT, "template.rate", "search", "Network", "Sweep"} <= reached
+    slider = page.locator(f'[data-path="{LIMIT}"]')
+    slider.focus()
+    before = ask(page, "s.text")
+    page.keyboard.press("ArrowRight")
+    until(page, "s.text !== x", before)
+    page.locator("#picture").focus()
+    page.keyboard.press("ArrowRight")
+    assert ask(page, "s.cursor_ns") > 0
+    width = ask(page, "s.view.to_ns - s.view.from_ns")
+    page.keyboard.press("+")
+    assert ask(page, "s.view.to_ns - s.view.from_ns") == pytest.approx(width / 2)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_can_be_read_by_everybody(page, server, scheme):
+    if not AXE.exists():
+        pytest.skip("no explore/node_modules: make page")
+    page.emulate_media(color_scheme=scheme)
+    rules = '{runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}'
+
+    def problems():
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = page.evaluate(f"async () => (await axe.run(document, {rules})).violations")
+        return [(one["id"], node["target"], node.get("failureSummary", "")[:200]) for one in found for node in one["nodes"]]
+
+    page.goto(server.address)
+    page.wait_for_selector(".card")
+    assert problems() == []
+    open_scenario(page, server.address, "sawtooth")
+    settled(page)
+    for view in ("Time", "Network", "Chance", "Sweep"):
+        page.get_by_role("button", name=view, exact=True).click()
+        assert problems() == [], view
+    page.get_by_role("tab", name="Text").click()
+    page.locator(".cm-content").wait_for()
+    assert problems() == []
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_nothing_is_cut_off(page, server, width):
+    page.set_viewport_size({"width": width, "height": 844 if width == 390 else 1000})
+    page.goto(server.address)
+    page.wait_for_selector(".card")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    open_scenario(page, server.address, "bbr-vs-cubic")
+    settled(page)
+    for view in ("Time", "Network", "Chance", "Sweep"):
+        page.get_by_role("button", name=view, exact=True).click()
+        page.wait_for_timeout(50)
+        main = page.evaluate("(() => { const m = document.querySelector('main'); return m.scrollWidth - m.clientWidth; })()")
+        assert main <= 0, view
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+
+
+def test_a_killed_server_gives_one_message_and_nothing_is_lost(page):
+    server = Server()
+    port = server.port
+    try:
+        open_scenario(page, server.address, "sawtooth")
+        settled(page)
+        move(page, "template.rate", 0.7)
+        settled(page)
+        page.wait_for_timeout(400)
+        text, link = ask(page, "s.text"), page.url
+        server.stop()
+        message = page.get_by_role("alert")
+        message.wait_for()
+        assert page.get_by_role("alert").count() == 1
+        assert "elephan explore" in message.inner_text()
+        move(page, "template.rate", 0.3)
+        page.wait_for_timeout(300)
+        assert page.get_by_role("alert").count() == 1
+        assert ask(page, "s.picture.text") == text
+        changed = ask(page, "s.text")
+    finally:
+        server.stop()
+    again = Server("--port", port)
+    try:
+        page.goto(again.address)  # in the same tab: the scenario goes on
+        until(page, "s && s.drawn > 0 && s.picture.text === x", changed)
+        page.goto(link)
+        until(page, "s && s.drawn > 0 && s.text === x", text)
+    finally:
+        again.stop()
+        page.said[:] = [line for line in page.said if "WebSocket" not in line and "ERR_CONNECTION" not in line]
+
+
+SCENARIOS = {"sawtooth": LIMIT, "cubic-vs-reno": LIMIT, "incast": LIMIT, "bbr-vs-cubic": LIMIT}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_network_answers_while_the_slider_moves(page, server, name, record_property):
+    """100 moves, each after the picture before it: docs/performance.md has the table."""
+    open_scenario(page, server.address, name)
+    settled(page)
+    page.wait_for_timeout(500)
+    for i in range(100):
+        drawn = ask(page, "s.timings.length")
+        move(page, SCENARIOS[name], 0.2 + 0.006 * ((37 * i) % 100))
+        until(page, "s.timings.length > x", drawn)
+    found = ask(page, "s.timings.slice(-100).map(t => [t.first - t.asked, t.whole - t.asked, t.engine])")
+    first, whole, engine = np.asarray(found).T
+    told = {
+        "first": np.percentile(first, [50, 95]),
+        "whole": np.percentile(whole, [50, 95]),
+        "engine": np.percentile(engine, [50, 95]),
+    }
+    print(name, json.dumps({key: [round(v) for v in value] for key, value in told.items()}))
+    assert np.percentile(first, 95) < 150
+    assert np.percentile(whole - engine, 95) < 120
