@@ -419,3 +419,22 @@ def test_a_report_of_thousands_of_variants(tmp_path: Path) -> None:
     assert "--baseline" in data["limit"]
     assert len(data["statistics"][0]["differences"][0]) == 5000
     assert len(render(sweep_page.page(swept.sweep))) < 6_000_000
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser")
+def test_panels_stand_below_one_another_where_a_page_is_narrow(tmp_path: Path) -> None:
+    """Five panels in two rows of three: the sixth place is empty, which once made every place of the figure NaN."""
+    queues = ("fifo", "red", "codel", "pie", "blue")
+    sweep = made(grid(rate=RATES, queue=queues, control=CONTROLS), noisy)
+    file = write_page(sweep_page.page(sweep), tmp_path / "report.html")
+    script = f"""
+    const svg = document.querySelector(".sketch svg"), [, , wide, tall] = svg.getAttribute("viewBox").split(" ").map(Number);
+    const titles = [...svg.querySelectorAll("tspan")].filter(t => {[*queues]}.includes(t.textContent));
+    said.push(svg.outerHTML.includes("NaN"), wide, tall, new Set(titles.map(t => t.getAttribute("x"))).size);"""
+    broken, wide, tall, columns = said(file, script)
+    assert (broken, columns) == (False, 3)
+    file.write_text(file.read_text(encoding="utf-8").replace("max-width: 880px", "max-width: 390px"), encoding="utf-8")
+    broken, narrow, long, columns = said(file, script)
+    assert (broken, columns) == (False, 1)
+    assert narrow < wide
+    assert long > 1.5 * tall

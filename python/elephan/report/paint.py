@@ -24,6 +24,7 @@ FORMATS: dict[str, Callable[[float], str]] = {
     "percent": lambda value: f"{100 * value:g} %",
     "count": lambda value: show(value, "1", 9),
 }
+FOR_PAGES = {"gid", "fit"}  # what a click hides, and the room of a text in units of the data
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -51,7 +52,7 @@ def _call(target: Any, call: sketch.Call, artists: dict[sketch.Call, Any]) -> An
             return artists[value]
         return [meant(one) for one in value] if isinstance(value, list) else value
 
-    options = {name: meant(value) for name, value in call.options.items() if name != "gid"}  # which is for the page
+    options = {name: meant(value) for name, value in call.options.items() if name not in FOR_PAGES}
     if transform := options.get("transform"):
         options["transform"] = target.transAxes if transform == "axes" else target.get_xaxis_transform()
     return getattr(target, call.name)(*map(meant, call.arguments), **options)

@@ -111,7 +111,7 @@ class Axes(Recorder):
 class Figure(Recorder):
     """Axes in rows and columns, as `matplotlib.figure.Figure`."""
 
-    def __init__(self, rows: int, columns: int, height: float, options: dict[str, Any], wrap: bool = False) -> None:
+    def __init__(self, rows: int, columns: int, height: float, options: dict[str, Any], wrap: int = 0) -> None:
         super().__init__()
         self.rows, self.columns, self.height, self.options, self.wrap = rows, columns, height, options, wrap
         self.axes = [Axes(self) for _ in range(rows * columns)]
@@ -119,7 +119,7 @@ class Figure(Recorder):
     def data(self) -> dict[str, Any]:
         """Returns the figure as plain values for the script of a page."""
         shape = {"rows": self.rows, "columns": self.columns, "height": self.height, "options": _plain(self.options)}
-        shape |= {"wrap": True} if self.wrap else {}
+        shape |= {"wrap": self.wrap} if self.wrap else {}
         return {**shape, "axes": [_plain(axes.calls) for axes in self.axes], "calls": _plain(self.calls)}
 
 

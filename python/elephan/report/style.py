@@ -72,12 +72,10 @@ class Drawing:
         (folder / f"{self.name}.png").write_bytes(self.png())
 
 
-def new_figure(
-    rows: int = 1, columns: int = 1, height: float = 2.9, wrap: bool = False, **options: Any
-) -> tuple[Figure, list[Axes]]:
+def new_figure(rows: int = 1, columns: int = 1, height: float = 2.9, wrap: int = 0, **options: Any) -> tuple[Figure, list[Axes]]:
     """Returns a figure of the standard width and its axes, row by row. `options` go to `Figure.subplots`.
 
-    `wrap`: a narrow page may have fewer columns and more rows.
+    `wrap`: where columns would be narrower than so many pixels, a page has fewer of them and more rows.
 
     The axes keep what is drawn in the words of matplotlib (`elephan.report.sketch`).
     """

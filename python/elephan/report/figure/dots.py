@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _ROW_IN = 0.27
 NAME_MAX = 22
+COLUMN_PX = 165  # of a column of points at least; below that columns stand below one another
 WIDE = 30  # the largest to the smallest: from there on an axis is logarithmic
 
 
@@ -108,12 +109,13 @@ def dot_columns(
 
     `paints`: the colour of each row; else each `what` has its own.
     """
-    figure, axes = new_figure(1, len(columns), row_height(len(labels), max(len(groups) for *_, groups in columns)))
+    height = row_height(len(labels), max(len(groups) for *_, groups in columns))
+    figure, axes = new_figure(1, len(columns), height, COLUMN_PX, sharey=True)
     keys: list[Artist] = []
-    for i, (axis, (title, unit, groups)) in enumerate(zip(axes, columns, strict=True)):
+    for axis, (title, unit, groups) in zip(axes, columns, strict=True):
         top = reach([intervals for _, intervals in groups])
         factor, label = scale_for(top, unit)
-        rows_of(axis, labels, named=i == 0)
+        rows_of(axis, labels)
         means = [interval.mean for _, intervals in groups for interval in intervals]
         if len(columns) == 1 and wide(means, unit):
             log_axis(axis, "x", min(x for x in means if x > 0) * factor * 0.7, top * factor * 1.4)

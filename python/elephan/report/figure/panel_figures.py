@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 USED = 0.9  # of the most that a flow or pair gets, below which a pair leaves room
 SCATTERED_MAX = 8  # with more congestion controls than this, names beside points would cover each other
+WRAP = 165  # pixels of a small picture at least
 _INTERVALS = "Points are means, lines their 95 % intervals over the repetitions."
 
 
@@ -152,7 +153,7 @@ def _heat(
             axes.bar(column, 1, 1, row - 0.5, color=colour, alpha=strength, linewidth=0)
             text = f"{interval.mean:.2f}"
             if count <= 7 and math.isfinite(interval.low) and interval.high > interval.low:
-                axes.text(column, row + 0.27, _spread(interval, least), ha="center", va="center", fontsize=7, color=MUTED)
+                axes.text(column, row + 0.27, _spread(interval, least), ha="center", va="center", fontsize=7, color=MUTED, fit=1.0)
             if said := note(a, b):
                 axes.text(column, row - 0.36, said, ha="center", va="center", fontsize=min(7, 60 / count), color=INK)
             shift = -0.1 if count <= 7 else 0.0
@@ -286,7 +287,7 @@ def _grid(labels: Sequence[str], height: float, **options: Any) -> tuple[Figure,
     """A small picture for each controller."""
     columns = len(labels) if len(labels) <= 3 else 4 if len(labels) > 8 else 2 if len(labels) == 4 else 3
     rows = -(-len(labels) // columns)
-    figure, axes = new_figure(rows, columns, 0.5 + height * rows, sharex=True, sharey=True, **options)
+    figure, axes = new_figure(rows, columns, 0.5 + height * rows, WRAP, sharex=True, sharey=True, **options)
     for axis in axes[len(labels) :]:
         axis.set_visible(False)
     for axis, label in zip(axes, labels, strict=False):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 
 from elephan.base.quantity import scale_for
-from elephan.report.figure.dots import mark, row_height, rows_of, small_heading
+from elephan.report.figure.dots import NAME_MAX, mark, row_height, rows_of, small_heading
 from elephan.report.figure.sweep_figures import panels
 from elephan.report.style import BLUE, MUTED, Drawing
 from elephan.report.words.effects import Effect
@@ -26,22 +27,23 @@ def draw(swept: Swept, found: Mapping[str, Sequence[Effect]]) -> Drawing:
         ends = [abs(end) for one in shown for end in (one.interval.low, one.interval.high, one.interval.mean) if math.isfinite(end)]
         top = min(max(ends), 1.6 * max(abs(one.interval.mean) for one in shown)) or 1.0
         factor, label = scale_for(top, unit)
-        rows_of(axis, [_row(one) for one in shown])
+        rows_of(axis, [one.axis.words for one in shown])
+        axis.set_yticks(range(len(shown)), [_row(one) for one in shown])
         axis.set_xlim(
             -top * factor * 1.1 if any(one.interval.mean < 0 for one in shown) else -top * factor * 0.12, top * factor * 1.1
         )
         axis.axvline(0, color=MUTED, linewidth=0.9)
         axis.locator_params(axis="x", nbins=4)
         mark(axis, [one.interval for one in shown], factor, BLUE)
-        small_heading(axis, titles.title(statistic), "percentage points" if unit == "%" else label)
+        small_heading(axis, titles.title(statistic), "pp" if unit == "%" else label)
     over = "variants" if swept.roles is not None and swept.roles.drawn else "the seeds"
-    caption = (
-        "The change of each statistic between two values of a parameter, on average over the others; the largest first. "
-        f"Lines are 95 % intervals over {over}. Where effects depend on one another, look at the figures below."
-    )
+    known = any(math.isfinite(one.interval.low) for own in found.values() for one in own)
+    caption = "The change of each statistic between two values of a parameter, on average over the others; the largest first. "
+    caption += f"Lines are 95 % intervals over {over}. " if known else ""
+    caption += "Where effects depend on one another, look at the figures below."
     return Drawing("effects", "What each parameter does", caption, figure)
 
 
 def _row(one: Effect) -> str:
-    """A parameter with the two values between which it does most."""
-    return f"{one.axis.words}: {one.frm} to {one.to}"
+    """A parameter, and below it the two values between which it does most."""
+    return "\n".join(textwrap.shorten(line, NAME_MAX + 8, placeholder=" …") for line in (one.axis.words, f"{one.frm} to {one.to}"))

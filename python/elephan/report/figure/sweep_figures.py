@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 BANDS_MAX = 3  # with more lines in a panel their bands would cover one another
 POINTS_MAX = 400  # variants of a drawn design that are drawn one by one
 BINS_MAX = 12  # of a parameter of a drawn design
+WRAP = 230  # pixels of a panel at least
 HEAT_LEVELS = 10
 HEAT_TEXTS_MAX = 60  # cells with their value in them
 HEAT_PANELS_MAX = 6
@@ -39,7 +40,7 @@ def shape(count: int, most: int = 3) -> tuple[int, int]:
 def panels(count: int, height: float, most: int = 3, **options: Any) -> tuple[Figure, list[Axes]]:
     """Returns a figure of so many panels, which are below one another where the page is narrow."""
     rows, columns = shape(count, most)
-    figure, axes = new_figure(rows, columns, 0.6 + height * rows, wrap=count > 1, **options)
+    figure, axes = new_figure(rows, columns, 0.6 + height * rows, wrap=WRAP if count > 1 else 0, **options)
     for axis in axes[count:]:
         axis.set_visible(False)
     return figure, axes[:count]
@@ -273,7 +274,7 @@ def _heat(swept: Swept, pair: tuple[Axis, Axis], statistic: str) -> tuple[Figure
                 axis.bar(x, np.ones(x.size), 1.0, y - 0.5, color=BLUE, alpha=alpha, linewidth=0)
         for place in np.flatnonzero((keys[:, 0] == p) & ~np.isnan(found.mean)) if len(keys) <= HEAT_TEXTS_MAX else ():
             said = f"{found.mean[place] * factor:.3g}"
-            axis.text(keys[place, 1], keys[place, 2], said, ha="center", va="center", fontsize=7.5, color=INK)
+            axis.text(keys[place, 1], keys[place, 2], said, ha="center", va="center", fontsize=7.5, color=INK, fit=1.0)
         own = np.flatnonzero((keys[:, 0] == p) & ~np.isnan(found.mean))
         tips = [f"{across.texts[keys[k, 1]]}, {up.texts[keys[k, 2]]}\n{interval_text(found.at(k), unit, 4)}" for k in own.tolist()]
         d.tips(axis, keys[own, 1].astype(float), keys[own, 2].astype(float), tips)

@@ -219,7 +219,7 @@ const sketch = (() => {
   function draw(place, figure, seen = { hidden: new Set(), limits: {} }) {
     font = getComputedStyle(document.body).fontFamily;
     const { options } = figure, shown = figure.wrap ? figure.axes.filter(calls => !calls.some(([name, args]) => name === "set_visible" && !args[0])) : figure.axes;
-    const room = place.clientWidth || 600, columns = figure.wrap ? Math.max(1, Math.min(figure.columns, Math.floor(room / 230))) : figure.columns;
+    const room = place.clientWidth || 600, columns = figure.wrap ? Math.max(1, Math.min(figure.columns, Math.floor(room / figure.wrap))) : figure.columns;
     const rows = Math.ceil(shown.length / columns), all = shown.map(read), by = (r, c) => all[r * columns + c];
     const W = Math.max(room, columns > 2 ? 165 * columns : columns > 1 ? 340 : 260);
     const H = figure.height * INCH * rows / figure.rows;
@@ -239,7 +239,7 @@ const sketch = (() => {
     for (let pass = 0; pass < PASSES; pass++) {
       layout = place_all(cells);
       if (pass === PASSES - 1) break;
-      for (const [i, over] of layout.overflow.entries()) for (const side of ["left", "right", "top", "bottom"]) cells[i][side] += Math.max(0, over[side]);
+      for (const [i, over] of layout.overflow.entries()) for (const side of ["left", "right", "top", "bottom"]) cells[i][side] += Math.max(0, over[side] ?? 0);
     }
     function place_all(margins) {
       const edgeOf = (side, those) => Math.max(0, ...those.map(i => margins[i]?.[side] ?? 0));
@@ -456,6 +456,7 @@ const sketch = (() => {
     const [cx, cy] = shares.length === 2 ? shares : [shares[0], shares[0]];
     const x = cx === "axes fraction" ? AX(t.at[0]) : X(t.at[0]), y = cy === "axes fraction" ? AY(t.at[1]) : Y(t.at[1]);
     if (x == null || y == null || !finite(x) || !finite(y)) return;
+    if (t.fit && width(String(t.text), (t.fontsize ?? 9.5) * PX) > Math.abs(X(t.at[0] + t.fit) - x)) return;
     const inside = (v, from, long) => v >= from - 1 && v <= from + long + 1;
     if (t.annotation && t.annotation_clip !== false && cx === "data" && cy === "data" && !(inside(x, box.x, box.w) && inside(y, box.y, box.h))) return;
     let px = x, py = y;

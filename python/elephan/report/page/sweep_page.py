@@ -110,9 +110,9 @@ def _power(swept: Swept, statistic: str, base: Baseline) -> str:
         mean = abs(float(swept.estimates(statistic).mean[base.rows[rows[worst]]]))
         seen.append((stats.detectable_difference(differences[worst][pairs[worst]]), mean))
     least, mean = max(seen, default=(0.0, 0.0))
-    if not least > 0:
-        return ""
     unit = measures.unit_of(statistic)
+    if not 0 < least < (1 if unit == "%" else math.inf):  # shares cannot differ by more than 1
+        return ""
     relative = least < mean and unit != "%"
     words = show(least / mean, "%", 2) if relative else show(least, unit, 2).replace(" %", " percentage points")
     return (
@@ -198,7 +198,8 @@ def _effects(found: dict[str, list[Effect]]) -> Table:
             cells.append(Cell("+" * (effect.interval.mean > 0) + cell.text, cell.range))
         rows.append(cells)
     columns = [Column("parameter"), *(Column(titles.title(statistic), True) for statistic in found)]
-    note = "The largest difference between the means of two values of a parameter, with its 95 % interval."
+    ranges = any(cell.range for row in rows for cell in row)
+    note = f"The largest difference between the means of two values of a parameter{', with its 95 % interval' if ranges else ''}."
     return Table(columns, rows, note + (" pp: percentage points." if any(measures.unit_of(s) == "%" for s in found) else ""))
 
 

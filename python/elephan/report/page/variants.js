@@ -2,6 +2,7 @@
 // The table of all variants of a sweep: sorts, filters, and compares with a baseline. Its data are those of elephan.report.page.variants.
 (() => {
   const FIRST = 25; // rows at once; more on demand
+  const PRINTED = 1000; // rows on paper
   const make = (parent, name, attributes = {}, text) => {
     const node = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
@@ -137,12 +138,13 @@
           if (low != null && l !== h) make(td, "span", { class: "range" }, `${l} to\u00a0${h}`);
         }
       }
-      const filtered = shown.length < rows.length ? `${shown.length} of ${rows.length} variants` : `${rows.length} variants`;
+      const filtered = shown.length < rows.length ? `${digits(shown.length, 9)} of ${digits(rows.length, 9)} variants` : `${digits(rows.length, 9)} variants`;
       const against = base ? `; differences between runs with the same seed, ${data.seeds > 1 ? "bold where the 95 % interval is without 0" : "one run each"}` : data.note ? `; ${data.note}` : "";
       count.textContent = `${filtered}${against}${data.limit && base ? "; " + data.limit : ""}.`;
       more.hidden = some.length === shown.length;
-      more.textContent = `show all ${shown.length} rows`;
+      more.textContent = `show all ${digits(shown.length, 9)} rows`;
     }
+    addEventListener("beforeprint", () => { state.all ||= names.length <= PRINTED; fill(); });
     fill();
   }
   for (const place of document.querySelectorAll(".variants")) table(place, JSON.parse(place.querySelector("script").textContent));
