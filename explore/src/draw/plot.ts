@@ -6,13 +6,13 @@ import { show } from "../model/quantity";
 export type Stroke = {
   t: Float64Array;
   y: Float64Array;
-  /** Lower edge of a band; `y` is then its upper edge. */
+  /** Lower edge of a band or lower end of bars; `y` is then the upper one. */
   low?: Float64Array;
   color: string;
   width: number;
   dash: number[];
   alpha: number;
-  role: "line" | "marks" | "dots" | "band";
+  role: "line" | "marks" | "dots" | "band" | "bars";
 };
 export type Scene = { strokes: Stroke[]; unit: string; from_ns: number; to_ns: number; warmup_ns: number; top: number; bottom: number };
 
@@ -64,6 +64,15 @@ export function draw(pen: Pen, scene: Scene, x: (t: number) => number, y: (v: nu
       pen.beginPath();
       for (let i = 0; i < s.t.length; i++) pen.rect(x(s.t[i]!) - ratio, y(s.y[i]!) - ratio, 2 * ratio, 2 * ratio);
       pen.fill();
+    } else if (s.role === "bars" && s.low) {
+      pen.beginPath();
+      for (let i = 0; i < s.t.length; i++) {
+        if (s.t[i]! < scene.from_ns || s.t[i]! > scene.to_ns) continue;
+        const [px, high] = [x(s.t[i]!), y(s.y[i]!)];
+        pen.moveTo(px, high);
+        pen.lineTo(px, Math.max(y(s.low[i]!), high + 2 * ratio));
+      }
+      pen.stroke();
     } else if (s.role === "band" && s.low) {
       pen.beginPath();
       for (let i = 0; i < s.t.length; i++) pen.lineTo(x(s.t[i]!), y(s.y[i]!));

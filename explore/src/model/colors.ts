@@ -34,6 +34,8 @@ const PORTS: Look[] = [["--ink", []], ["--muted", []], ["--s5", []], ["--s3", []
 export function lookOf(paint: string): Look {
   const port = /^port (\d+)$/.exec(paint);
   if (port) return PORTS[Number(port[1]) % PORTS.length]!;
+  const series = /^series (\d+)$/.exec(paint);
+  if (series) return [`--s${Number(series[1]) % 6}`, Number(series[1]) < 6 ? [] : GUEST];
   return CONTROLS[paint] ?? [HUES[crc32(paint) % HUES.length]!, GUEST];
 }
 

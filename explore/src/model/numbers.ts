@@ -21,6 +21,9 @@ export function numbers(summary: Head): Figure[] {
   add("timeouts", summary.timeouts, count);
   if (summary.marks) add("ECN marks", summary.marks, count);
   if (summary.pauses_sent) add("pauses", summary.pauses_sent, count);
+  add("packets", summary.packets, count);
+  add("connections", summary.connections, count);
+  add("length", summary.span_ns, (v) => show(v, "ns"));
   add("99th percentile of completion", summary.fct?.p99_s ?? (summary.fct?.p99_ns ?? NaN) / 1e9, (v) => show(v, "s"));
   return out;
 }

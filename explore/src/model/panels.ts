@@ -112,3 +112,24 @@ export function wanted(flows: Flow[], ports: Port[], topology: Topology): Wanted
     });
   return out;
 }
+
+/** The most connections of a capture that panels draw. */
+const MOST_CONNECTIONS = 24;
+
+/** Returns every line that the panels of a capture ask for: of the connections that delivered most. */
+export function wantedOfCapture(flows: (Flow & { delivered_bytes?: number })[]): Wanted[] {
+  const own = [...flows].sort((a, b) => (b.delivered_bytes ?? 0) - (a.delivered_bytes ?? 0)).slice(0, MOST_CONNECTIONS);
+  return own.flatMap((f, index) => {
+    const line = (panel: PanelId, column: string, how: "value" | "rate", role: Wanted["role"] = "main"): Wanted => ({
+      panel, role, name: f.name, flow: f.id, group: f.source, paint: `series ${index}`,
+      ask: { table: "connection_samples", column, where: { connection: f.id }, how },
+    });
+    const marks: Wanted = { ...line("inflight", "size_bytes", "value", "marks"), ask: {
+      table: "trace_events", column: "size_bytes", where: { connection: f.id, kind: "retransmission" }, how: "value",
+    } };
+    return [
+      line("goodput", "delivered_bytes", "rate"), line("window", "cwnd_bytes", "value"), line("window", "ssthresh_bytes", "value", "second"),
+      line("rtt", "rtt_mean_ns", "value"), line("inflight", "inflight_bytes", "value"), marks,
+    ];
+  });
+}

@@ -3,7 +3,7 @@ import { Cancelled, EngineError, type Engine, type Head, type Reply } from "../e
 import { complete, type Control } from "./controls";
 import { History } from "./history.svelte";
 import { pack } from "./link";
-import type { Flow } from "./panels";
+import { wantedOfCapture, type Flow } from "./panels";
 import { asLines, budget, fetchLines, fetchParts, type Line, type Parts, type Picture, type Range } from "./picture";
 
 export type Trouble = { line?: number; column?: number; path?: string; message: string };
@@ -43,6 +43,8 @@ export class Session {
   cursor_ns = $state<number | null>(null);
   flow = $state<number | null>(null);
 
+  /** What is looked at if it is no scenario. */
+  capture = $state.raw<{ name: string; flows: Flow[] } | null>(null);
   running = $state(false);
   share = $state(0);
   width = 700;
@@ -69,7 +71,7 @@ export class Session {
     this.history = new History(text);
     engine.onState((problem) => {
       this.lost = problem;
-      if (problem === null && this.told) void this.run(performance.now());
+      if (problem === null && this.told && !this.capture) void this.run(performance.now());
     });
   }
 
@@ -88,6 +90,24 @@ export class Session {
     const checked = this.check();
     const ran = this.run(performance.now());
     await Promise.all([checked, ran]);
+  }
+
+  /** Shows a capture: there is no scenario, and nothing can be changed. */
+  async inspect(head: Head): Promise<void> {
+    const { flows } = { flows: (await this.engine.request("flows", { handle: head.handle })).head.value as Flow[] };
+    const asked = wantedOfCapture(flows);
+    const whole = { from_ns: 0, to_ns: Math.max(1, Number(head.summary.span_ns)) };
+    const lines = await fetchLines(this.engine, head.handle, asked, whole, budget(asked.length, this.width));
+    const used = new Set(lines.filter((l) => l.t.length > 0 && l.y.some((v) => v === v)).map((l) => l.panel));
+    const own = lines.filter((l) => used.has(l.panel));
+    this.capture = { name: head.name, flows };
+    this.plan = { title: head.name, duration_ns: whole.to_ns, warmup_ns: 0 };
+    this.view = whole;
+    this.picture = {
+      handle: head.handle, text: "", seed: 0, whole, shown: whole, asked: own, warmup_ns: 0, flows, ports: [], topology: { nodes: [], links: [] },
+      lines: own, summary: head.summary, wall_s: 0, share: 1,
+    };
+    this.drawn += 1;
   }
 
   /** Sets one key of the scenario; changes that come while an edit is under way are taken together. */
@@ -300,7 +320,7 @@ export class Session {
 
   private async tell(signal?: AbortSignal): Promise<void> {
     const picture = this.picture;
-    if (!picture || picture.share < 1) return;
+    if (!picture || picture.share < 1 || this.capture) return;
     const ask = signal ? { signal } : {};
     const flows = picture.flows.filter((f) => f.protocol === "tcp").slice(0, 12);
     const [events, ...why] = await Promise.all([
