@@ -17,6 +17,7 @@ export type Stroke = {
 export type Scene = { strokes: Stroke[]; unit: string; from_ns: number; to_ns: number; warmup_ns: number; top: number; bottom: number };
 
 export const GUTTER = 66;
+export const RIGHT = 20;
 const MARK = 7;
 
 /** Returns the ends of the axis that shows these strokes: 0 is on it. */
@@ -141,7 +142,7 @@ export class Plot {
     const options: uPlot.Options = {
       width,
       height,
-      padding: [8, 12, 0, 0],
+      padding: [8, RIGHT, 0, 0],
       legend: { show: false },
       cursor: { sync: { key: "elephan" }, drag: { x: true, y: false, setScale: false }, y: false, points: { show: false } },
       scales: {

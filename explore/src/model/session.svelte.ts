@@ -355,6 +355,15 @@ export class Session {
     this.refining = setTimeout(() => void this.refine().catch((error: unknown) => this.fail(error)), 40);
   }
 
+  /** Brings an event into the middle of the view, and its flow into the graph of segments. */
+  visit(mark: Mark): void {
+    const { from_ns, to_ns } = this.view;
+    const width = Math.min(to_ns - from_ns, Math.max(2e6, (to_ns - from_ns) / 8));
+    this.cursor_ns = mark.at_ns;
+    if (mark.flow != null) this.flow = mark.flow;
+    this.zoom({ from_ns: mark.at_ns - width / 2, to_ns: mark.at_ns + width / 2 });
+  }
+
   private async refine(): Promise<void> {
     const view = this.view;
     const again = async (picture: Picture | null): Promise<Picture | null> => {
