@@ -173,26 +173,6 @@ el.sweep("sawtooth", set={"duration": "20 s", "warmup": "5 s", "template.delay":
 """
 
 
-def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
-    """SIGKILL five times at moments that differ; what comes of it is the table of an undisturbed sweep."""
-    command = [sys.executable, "-c", KILLED]
-    for number in range(5):
-        process = subprocess.Popen([*command, str(tmp_path / "r"), str(tmp_path / "s")])
-        time.sleep(1.2 + 0.13 * number)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    kept = len(Store.at(tmp_path / "s").rows())
-    assert kept > 0
-    subprocess.run([*command, str(tmp_path / "r"), str(tmp_path / "s")], check=True)
-    subprocess.run([*command, str(tmp_path / "u"), str(tmp_path / "t")], check=True)
-    disturbed, undisturbed = el.load(tmp_path / "r"), el.load(tmp_path / "u")
-    assert isinstance(disturbed, el.Sweep)
-    assert isinstance(undisturbed, el.Sweep)
-    assert disturbed.table.equals(undisturbed.table, check_metadata=True)
-    assert len(Store.at(tmp_path / "s").rows()) == 120
-    assert os.listdir(tmp_path / "s" / "tails") == []
-
-
 def test_no_thread_of_arrow_holds_what_python_has_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would need the interpreter to let go of it; if that has ended meanwhile, it aborts the process."""
     with Store.to(tmp_path / "s") as store:

@@ -107,6 +107,7 @@ class Outcome:
     simulated_s: float = 0.0
     files: Mapping[str, bytes] | None = None  # of the folder that the run is kept in, on their way from another machine
     kept: bool = False  # done before, and taken from the store
+    lost: bool = False  # with what ran it: a failure that says nothing of the run, and is not kept
 
     @property
     def done(self) -> bool:

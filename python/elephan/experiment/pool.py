@@ -267,7 +267,7 @@ def _reasons(
 def _keep(store: Store, how: How, place: Place | None, identity: Identity, outcome: Outcome) -> None:
     """Keeps an outcome; without a place it is that of another experiment, which is a trial of this one too."""
     job = outcome.job
-    if outcome.error == "interrupted":
+    if outcome.lost or outcome.error == "interrupted":
         return
     command = "" if outcome.done else job.command
     error = outcome.error or ""

@@ -7,20 +7,24 @@ another. Workers must have the same elephan, to the byte of its core; what measu
 from __future__ import annotations
 
 import contextlib
+import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from elephan.base.errors import ElephanError, InputError
 from elephan.experiment.job import Job, Measure, Outcome
 from elephan.experiment.place.chunk import Chunk, Pace, delivered, other_version, run_chunk
+from elephan.experiment.place.local import LocalCluster
 from elephan.experiment.place.threads import default_workers
 from elephan.experiment.place.travel import Luggage, by_value, pack
 from elephan.experiment.store import identity
 from elephan.scenario import core
 
 AHEAD = 2  # chunks that each worker has waiting
-PATIENCE_S = 20.0  # for a scheduler that does not answer
+ASK_S = 1.0  # between looks at the scheduler
+CONNECT_S = 10.0  # for a scheduler that is not there
+PATIENCE_S = 20.0  # for one that does not answer any more, and for workers
 
 
 class Dask:
@@ -37,87 +41,139 @@ class Dask:
         if not work:
             return
         packed = [(number, job, pack(job)) for number, job in work.items()]
-        with self._client() as client, by_value(measure):
-            self._check(client)
-            yield from self._collected(client, packed, measure)
+        with self._client() as (client, tend), by_value(measure):
+            self._check(client, tend)
+            yield from self._collected(client, tend, packed, measure)
 
     @contextlib.contextmanager
-    def _client(self) -> Iterator[Any]:
+    def _client(self) -> Iterator[tuple[Any, Callable[[], None]]]:
+        """A client of the cluster, and what is to be called from time to time while it is waited for."""
         try:
-            import dask
-            from distributed import Client, LocalCluster
+            from distributed import Client
         except ImportError:
             raise InputError("Dask is not installed: pip install 'elephan[dask]'") from None
-        import logging
-
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
-        with contextlib.ExitStack() as opened, dask.config.set({"distributed.scheduler.allowed-failures": 10}):
-            where = self._address
+        _quieten()
+        with contextlib.ExitStack() as opened:
+            where, tend = self._address, _nothing
             if not where:
-                where = opened.enter_context(
-                    LocalCluster(
-                        n_workers=self.workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-                    )
-                )
+                cluster = LocalCluster(self.workers)
+                opened.callback(cluster.end)
+                where, tend = cluster.address, cluster.tend
             try:
-                client = opened.enter_context(Client(where, timeout=PATIENCE_S, set_as_default=False))
+                client = Client(where, timeout=CONNECT_S, set_as_default=False)
             except (OSError, TimeoutError, ValueError) as error:
                 why = str(error).partition("\n")[0]
                 raise InputError(f"--on {self._address}: no Dask scheduler answers there ({why})") from None
-            yield client
+            opened.callback(_close, client)
+            yield client, tend
 
-    def _check(self, client: Any) -> None:
+    def _workers_of(self, client: Any) -> int:
+        """How many workers there are; ElephanError if the scheduler does not answer."""
+        count = -1
+        with contextlib.suppress(OSError, TimeoutError):
+            if client.status == "running":
+                count = len(client.sync(client.scheduler.ncores, callback_timeout=PATIENCE_S))
+        if count < 0:
+            where = self._address or "of this machine"
+            raise ElephanError(f"the Dask scheduler {where} does not answer any more; {_GOES_ON}")
+        return count
+
+    def _check(self, client: Any, tend: Callable[[], None]) -> None:
         """Refuses workers whose elephan is another one, and a cluster without workers."""
         deadline = time.monotonic() + PATIENCE_S
-        while not client.scheduler_info(n_workers=-1)["workers"]:
+        while not self._workers_of(client):
+            tend()
             if time.monotonic() > deadline:
                 raise ElephanError(f"the Dask cluster {self._address} has no workers")
             time.sleep(0.1)
-        self.workers = len(client.scheduler_info(n_workers=-1)["workers"])
+        self.workers = self._workers_of(client)
         ours = identity.engine()
         for worker, theirs in client.run(_build, on_error="return").items():
+            if isinstance(theirs, OSError):
+                continue  # it has died; those that run for it are asked again by their chunks
             if isinstance(theirs, BaseException):
                 raise InputError(f"{worker}: has no elephan that can be imported ({theirs})")
             if theirs[1] != ours:
                 raise InputError(f"{worker}: {other_version(theirs[0], theirs[1], ours)}")
 
     def _collected(
-        self, client: Any, waiting: list[tuple[int, Job, Luggage | None]], measure: Measure
+        self, client: Any, tend: Callable[[], None], waiting: list[tuple[int, Job, Luggage | None]], measure: Measure
     ) -> Iterator[tuple[int, Outcome] | None]:
         engine, pace = identity.engine(), Pace()
         running: dict[Any, Chunk] = {}
+        again: list[Chunk] = []  # chunks of one job, of chunks whose workers died
         waiting.reverse()
+        workers, asked = self.workers, time.monotonic()
+        alone = asked  # since when no worker is there
+        while waiting or running or again:
+            tend()
+            if client.status != "running" or time.monotonic() - asked > ASK_S:
+                workers, asked = self._workers_of(client), time.monotonic()
+            if workers:
+                alone = asked
+            elif asked - alone > PATIENCE_S:
+                raise ElephanError(f"the Dask cluster {self._address} has lost all its workers; {_GOES_ON}")
+            while (waiting or again) and len(running) < AHEAD * max(1, workers):
+                batch = again.pop() if again else pace.taken(waiting)
+                running[client.submit(_chunk, batch, measure, engine, pure=False, retries=3)] = batch
+            for future in [one for one in running if one.done()]:
+                chunk = running.pop(future)
+                found = self._result(client, future, chunk)
+                if found is None:
+                    again += [[one] for one in chunk]
+                for number, outcome in found or ():
+                    pace.saw(outcome.wall_s)
+                    yield number, delivered(outcome)
+                future.release()
+            yield None
+            time.sleep(0.02)
+
+    def _result(self, client: Any, future: Any, chunk: Chunk) -> list[tuple[int, Outcome]] | None:
+        """The outcomes of a chunk; None if workers died of it and nobody knows of which job."""
+        from distributed import CancelledError, KilledWorker
+
         try:
-            while waiting or running:
-                room = AHEAD * max(1, len(client.scheduler_info(n_workers=-1)["workers"])) - len(running)
-                while waiting and room > 0:
-                    batch = pace.taken(waiting)
-                    running[client.submit(run_chunk, batch, measure, engine, pure=False, retries=3)] = batch
-                    room -= 1
-                for future in [one for one in running if one.done()]:
-                    chunk = running.pop(future)
-                    for number, outcome in _result(future, chunk):
-                        pace.saw(outcome.wall_s)
-                        yield number, delivered(outcome)
-                    future.release()
-                yield None
-                time.sleep(0.02)
-        finally:
-            client.cancel(list(running), force=True)
+            found: list[tuple[int, Outcome]] = future.result()
+        except KilledWorker as error:
+            if len(chunk) > 1:
+                return None
+            why = f"workers died while they ran it ({str(error).partition(chr(10))[0]})"
+            return [(number, Outcome(job, error=why, lost=True)) for number, job, _ in chunk]
+        except CancelledError:  # by a client that has lost its scheduler
+            self._workers_of(client)
+            return None
+        return found
+
+
+_GOES_ON = "what is done is kept, and the same command goes on"
+
+
+def _nothing() -> None:
+    """There is nothing to tend of a cluster that others started."""
+
+
+def _quieten() -> None:
+    """Leaves out what distributed logs, such as the traceback of a connection that a worker loses."""
+    for name, logger in list(logging.root.manager.loggerDict.items()):
+        if name.partition(".")[0] == "distributed" and isinstance(logger, logging.Logger):
+            logger.setLevel(logging.CRITICAL)
+
+
+def _close(client: Any) -> None:
+    """Ends a client, whose runs the scheduler then drops, without waiting for a scheduler that may have died."""
+    with contextlib.suppress(Exception):
+        client.close(timeout=0.5)
+
+
+def _chunk(chunk: Chunk, measure: Measure, engine: str) -> list[tuple[int, Outcome]]:
+    """Does a chunk in a worker; a worker that came later and has another elephan is named."""
+    if identity.engine() != engine:
+        from distributed import get_worker
+
+        raise InputError(f"{get_worker().address}: {other_version(core.call('version'), identity.engine(), engine)}")
+    return run_chunk(chunk, measure, engine)
 
 
 def _build() -> tuple[str, str]:
     """Version and fingerprint of a worker's elephan."""
     return core.call("version"), identity.engine()
-
-
-def _result(future: Any, chunk: Chunk) -> list[tuple[int, Outcome]]:
-    """The outcomes of a chunk; one that ten workers died of is a failure of its jobs."""
-    from distributed import KilledWorker
-
-    try:
-        found: list[tuple[int, Outcome]] = future.result()
-    except KilledWorker as error:
-        why = f"workers died while they ran it ({str(error).partition(chr(10))[0]})"
-        return [(number, Outcome(job, error=why)) for number, job, _ in chunk]
-    return found

@@ -110,4 +110,4 @@ class _Worker:
                     self._start()
         if len(chunk) > 1:  # one of them may have killed the worker
             return [found for one in chunk for found in self._answer([one])]
-        return [(number, Outcome(job, error=f"{TRIES} workers died while they ran it")) for number, job, _ in chunk]
+        return [(number, Outcome(job, error=f"{TRIES} workers died while they ran it", lost=True)) for number, job, _ in chunk]
