@@ -6,7 +6,7 @@ from elephan.base.kinds import Compared, Kind
 from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import Trials, Variant
 from elephan.open.difference import of_runs
-from elephan.report.page.sweep_page import alike, answer, notebook, page, power, shown, sweep_warnings
+from elephan.report.page.sweep_page import alike, answer, flat, notebook, page, power, shown, sweep_warnings
 from elephan.report.screen import Screen, bounds, grid
 from elephan.result import folder
 from elephan.result.run import read_table
@@ -37,6 +37,8 @@ def tables(sweep: Sweep, screen: Screen) -> None:
         for i, label in enumerate(sweep.labels):
             table.add_row(label, *(cells[s][i] for s in group))
         screen.print(table)
+    if left := flat(sweep):
+        screen.print(left, style="dim")
     repetitions = len(sweep.trials.seeds)
     if repetitions > 1 and not alike(sweep, statistics):
         words = f"Means of {repetitions} runs, ± half of the 95 % interval (in brackets one cut off where its quantity ends)."

@@ -84,12 +84,12 @@ def _key(figure: Any, axis: Axis | None, found: Sequence[Look], axes: Any, joine
     if axis is None:
         return
     keys = []
-    for text, one in zip(axis.texts, found, strict=True):
+    for text, one in zip(axis.labels, found, strict=True):
         stroke = one.stroke if joined else "none"
         face = PAPER if not joined and one.stroke != "-" else one.color
         style: Any = {"linestyle": stroke, "color": one.color, "marker": "o", "markersize": 4, "markerfacecolor": face}
         keys += axes.plot([], [], label=text, gid=text, **style)
-    columns = max(1, min(4, 100 // max(len(text) + 5 for text in axis.texts)))
+    columns = max(1, min(4, 100 // max(len(text) + 5 for text in axis.labels)))
     figure.legend(handles=keys, loc="outside lower center", ncols=columns, frameon=False, fontsize=8.5, labelcolor=INK)
 
 
@@ -117,7 +117,7 @@ def _lines(swept: Swept, roles: Roles, statistic: str) -> Figure:
             at = np.array([keys[p, c, place] for place in places])
             mean, low, high = (values[at] * factor for values in (found.mean, found.low, found.high))
             low = np.maximum(low, least * factor) if logarithmic else low  # a band down to 0 ends at the foot
-            name = roles.color.texts[c] if roles.color else ""
+            name = roles.color.labels[c] if roles.color else ""
             d.error_line(
                 axis, roles.x.places[places], mean, low, high, one.color, dashes=one.stroke, band=lines <= BANDS_MAX, gid=name
             )
@@ -173,7 +173,7 @@ def _rows(swept: Swept, roles: Roles, statistic: str) -> Figure:
         for c, one in enumerate(own):
             intervals = [found.at(keys[p, c, place]) if (p, c, place) in keys else NOTHING for place in range(len(roles.x))]
             offset = (c - (groups - 1) / 2) * min(0.26, 0.8 / groups)
-            name = roles.color.texts[c] if roles.color else ""
+            name = roles.color.labels[c] if roles.color else ""
             mark(axis, intervals, factor, by_row or one.color, offset, one.stroke != "-", name)
         small_heading(axis, what if roles.panel is None else roles.panel.texts[p], label if roles.panel is None else "")
     if roles.panel is not None:
@@ -203,7 +203,7 @@ def _cloud(swept: Swept, roles: Roles, statistic: str) -> Figure:
         if len(swept.labels) <= POINTS_MAX:
             for c, one in enumerate(own):
                 chosen = color == c
-                name = roles.color.texts[c] if roles.color else "variant"
+                name = roles.color.labels[c] if roles.color else "variant"
                 x, mean = places[chosen], found.mean[chosen] * factor
                 axis.vlines(
                     x, found.low[chosen] * factor, found.high[chosen] * factor, color=one.color, linewidth=0.8, alpha=0.3, gid=name

@@ -51,7 +51,7 @@ const live = (() => {
   function words(drawn, area, found) {
     if (found.text) return found.text.split("\n");
     const { item, k } = found, { a } = area, name = item.gid || (item.label?.startsWith?.("_") ? "" : item.label) || "";
-    const band = interval(area, found), across = a.title?.text && !a.labels.y ? a.title.text : drawn.beside || a.title?.text, along = a.xlabel || drawn.below;
+    const band = interval(area, found), across = a.title?.text && !a.labels.y ? a.title.text : drawn.beside || a.title?.text, along = a.xlabel || drawn.below || (drawn.sharex && drawn.all.findLast(one => one.xlabel)?.xlabel);
     const rows = Boolean(a.labels.y) && !drawn.beside; // rows of names: the value is along x
     const value = rows ? said(area, "x", item.x[k], a.title?.text?.includes(", ") ? a.title.text : along) : said(area, "y", item.y[k], drawn.beside || across);
     const lines = [rows ? [said(area, "y", item.y[k]), name] : [name, said(area, "x", item.x[k], along)]].map(parts => parts.filter(Boolean).join(", "));
@@ -69,7 +69,7 @@ const live = (() => {
     const at = event => { const box = place.querySelector("svg").getBoundingClientRect(), [, top] = place.querySelector("svg").getAttribute("viewBox").split(" "); return [event.clientX - box.left, event.clientY - box.top + +top]; };
     const inside = (x, y, room = 0) => drawn.areas.find(({ box }) => x >= box.x - room && x <= box.x + box.w + room && y >= box.y - room && y <= box.y + box.h + room);
 
-    place.addEventListener("pointermove", event => {
+    const hover = event => {
       const [x, y] = at(event), area = inside(x, y, 8);
       if (start) {
         const box = start.area.box, right = Math.min(Math.max(x, box.x), box.x + box.w), low = Math.min(Math.max(y, box.y), box.y + box.h);
@@ -88,10 +88,12 @@ const live = (() => {
       const spot = document.createElementNS(NS, "circle");
       for (const [key, v] of Object.entries({ class: "spot", cx: found.x, cy: found.y, r: 5.5 })) spot.setAttribute(key, v);
       place.querySelector("svg").append(spot);
-    });
+    };
+    place.addEventListener("pointermove", hover);
     place.addEventListener("pointerleave", () => { tip.hidden = true; place.querySelector(".spot")?.remove(); });
     place.addEventListener("pointerdown", event => {
       const [x, y] = at(event), area = inside(x, y);
+      if (event.pointerType === "touch") hover(event);
       if (event.pointerType === "touch" || event.button || !area || area.inverse.x(0.5) == null || area.inverse.y(0.5) == null) return;
       const mark = document.createElementNS(NS, "rect");
       mark.setAttribute("class", "zoomed");

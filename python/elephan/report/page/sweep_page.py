@@ -171,8 +171,12 @@ def _warnings(swept: Swept) -> list[str]:
     return found
 
 
+def flat(sweep: Sweep) -> str:
+    """Names the statistics that are the same in all variants, which reports and terminal leave out; nothing if there are none."""
+    return _flat(Swept(sweep))
+
+
 def _flat(swept: Swept) -> str:
-    """Names the statistics that are the same in all variants, which the page leaves out."""
     own = [name for name in swept.sweep.facts.get("answering", []) if name in swept.flat] or swept.flat
     left = [name for name in own if name not in swept.shown]
     if not left:
@@ -258,4 +262,4 @@ def notebook(sweep: Sweep) -> str:
         for row, label in enumerate(sweep.labels)
     ]
     table = Table([Column(head) for head in ("variant", *statistics)], rows)
-    return answered(sweep.name, [], _warnings(swept), draw_all(swept, statistics[:1]), [table])
+    return answered(sweep.name, [*filter(None, [_flat(swept)])], _warnings(swept), draw_all(swept, statistics[:1]), [table])

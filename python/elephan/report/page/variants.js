@@ -71,6 +71,7 @@
       select.value = state.base = data.base.asked ? "given" : "";
       select.addEventListener("change", () => { state.base = select.value; fill(); });
     }
+    bar.hidden = names.length < 2;
     const count = make(place, "p", { class: "note count" });
     const body = make(make(place, "div", { class: "scroll" }), "table", { class: statistics.length + axes.length > 3 ? "wide" : "" });
     const more = make(place, "button", { type: "button", class: "more" });

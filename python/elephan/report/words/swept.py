@@ -95,6 +95,11 @@ class Axis:
             return 1.0, self.unit
         return scale_for(float(np.abs(self.places).max()), _OF_TABLES[self.unit])
 
+    @property
+    def labels(self) -> list[str]:
+        """The values as they stand alone: plain numbers with the name of the parameter."""
+        return [text if self.named or self.unit else f"{self.words} {text}" for text in self.texts]
+
     def said(self, place: int) -> str:
         """A value in words: as it was written, of drawn numbers with three digits."""
         if self.named or len(self) <= DRAWN_FROM:
