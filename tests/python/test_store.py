@@ -8,14 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import elephan as el
 import pyarrow.dataset as ds
 import pytest
 from elephan.base.errors import InputError
 from elephan.experiment.store import parts
-from elephan.experiment.store.identity import Identities, Identity, digest
+from elephan.experiment.store.identity import Identities, Identity, digest, engine
 from elephan.experiment.store.row import Kept, Measured, from_record
 from elephan.experiment.store.store import Store
 from elephan.experiment.trials import Variant
@@ -374,3 +377,101 @@ def test_two_drivers_on_one_store(tmp_path: Path) -> None:
     assert one.table.equals(other.table, check_metadata=True)
     assert len(Store.at(tmp_path / "s").rows()) == 120
     assert Store.at(tmp_path / "s").check() == []
+
+
+def test_a_power_cut_loses_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `fsync` was asked for is on the disk, and nothing else: rows that are older than a second are among it."""
+    from elephan.experiment import pool
+    from elephan.experiment.job import Job, Outcome, Statistics
+
+    clock = [0.0]
+    monkeypatch.setattr("elephan.experiment.store.store.time.monotonic", lambda: clock[0])
+    sizes: dict[int, int] = {}
+    names: dict[Path, set[str]] = {}
+    real = os.fsync
+
+    def fsync(handle: int) -> None:
+        real(handle)
+        path = Path(os.readlink(f"/proc/self/fd/{handle}"))
+        if path.is_dir():
+            names[path] = set(os.listdir(path))
+        else:
+            sizes[os.fstat(handle).st_ino] = os.fstat(handle).st_size
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+    class PowerCut(Exception):
+        pass
+
+    class Slow:
+        """Five runs end within a second, and no other one for a long time."""
+
+        name, workers, under_way = "slow", 1, 0.0
+
+        def submit(self, work: dict[int, Job], measure: object) -> Iterator[tuple[int, Outcome] | None]:
+            for number, job in list(work.items())[:5]:
+                clock[0] += 0.1
+                yield number, Outcome(job, Measured({"goodput_bps.sum": 1.0}))
+            clock[0] += 1.5
+            yield None
+            on_disk = tmp_path / "after"
+            for path in (path for path in (tmp_path / "s").rglob("*") if path.is_file()):
+                if path.name in names.get(path.parent, ()):
+                    copy = on_disk / path.relative_to(tmp_path / "s")
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    copy.write_bytes(path.read_bytes()[: sizes.get(path.stat().st_ino, 0)])
+            raise PowerCut
+
+    monkeypatch.setattr(pool.How, "place", lambda _: Slow())
+    source = open_source("sawtooth")
+    jobs = [Job(source, SHORT, seed, Variant("v")) for seed in range(1, 11)]
+    with pytest.raises(PowerCut):
+        pool.run_jobs(jobs, Statistics(("goodput_bps.sum",)), pool.How(store=tmp_path / "s", name="e"))
+    for name in parts.FOLDERS:
+        (tmp_path / "after" / name).mkdir(exist_ok=True)
+    assert [row.identity.seed for row in Store.at(tmp_path / "after").rows()] == [1, 2, 3, 4, 5]
+
+
+def test_a_part_that_comes_while_others_are_removed_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`store gc --other-builds` reads what is there; a driver writes a part before the old ones are removed."""
+    with Store.to(tmp_path / "s") as store:
+        store.put(_row(1), {})
+    rows, driver = Store.rows, Store.to(tmp_path / "s")
+
+    def and_then(store: Store) -> list[Kept]:
+        found = rows(store)
+        driver.put(replace(_row(2), identity=replace(_row(2).identity, engine=engine())), {})
+        driver.flush()
+        driver.put(replace(_row(3), identity=replace(_row(3).identity, engine=engine())), {})
+        return found
+
+    with Store.to(tmp_path / "s") as store, monkeypatch.context() as patched:
+        patched.setattr(Store, "rows", and_then)
+        assert store.collect(other_builds=True) == "0 trials stay, 1 of other builds are removed"
+    assert [row.identity.seed for row in Store.at(tmp_path / "s").rows()] == [2, 3]
+    driver.close()
+
+
+def test_a_row_that_goes_from_a_tail_to_a_part_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = Store.to(tmp_path / "s")
+    driver.put(_row(1), {})
+    for name in ("_tail_records", "_tables"):  # the part is written before, between or after the two are read
+        read = getattr(Store, name)
+
+        def first(store: Store, *arguments: Any, read: Any = read) -> Any:
+            found = read(store, *arguments)
+            driver.flush()
+            return found
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Store, name, first)
+            assert [row.identity.seed for row in Store.at(tmp_path / "s").rows()] == [1]
+        driver.put(_row(1), {})
+    driver.close()
+
+
+def test_a_store_whose_maker_was_killed_is_made_by_the_next(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / f".{parts.new_writer()}.json").write_text("")
+    Store.to(tmp_path / "s").close()
+    assert Store.at(tmp_path / "s").rows() == []

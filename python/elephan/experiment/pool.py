@@ -208,6 +208,8 @@ def _run(
             identity = identities[number]
             if store is not None and identity is not None:
                 _keep(store, how, place, identity, outcome)
+        if store is not None:
+            store.tick()
         watch.tick(place.under_way, place.workers)
 
 

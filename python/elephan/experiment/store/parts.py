@@ -35,8 +35,13 @@ FOLDERS = ("parts", "attempts", "tails")
 
 
 def new_writer() -> str:
-    """Returns a name that no other writer of a store has: host, process and a few random digits."""
+    """Returns a name that no other writer of a store has: host, process and a few random digits.
+
+    The host is named with its numbering of processes, of which containers have one of their own.
+    """
     host = re.sub(r"[^\w.]", "_", socket.gethostname())[:40]
+    with contextlib.suppress(OSError):
+        host += f".{os.stat('/proc/self/ns/pid').st_ino:x}"
     return f"{host}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
@@ -49,7 +54,7 @@ def is_of_dead(name: str) -> bool:
         os.kill(int(of_here[1]), 0)
     except ProcessLookupError:
         return True
-    except PermissionError:
+    except (PermissionError, OverflowError):
         return False
     return False
 
@@ -58,13 +63,16 @@ def create(where: Path) -> None:
     """Makes the folders of a store, or checks that they are of one that this version reads."""
     mark = where / "store.json"
     try:
-        if mark.exists() or (where.exists() and any(where.iterdir())):
+        # What begins with a dot is of a writer that makes the store at this moment, or was killed while it did.
+        if mark.exists() or (where.exists() and not all(path.name.startswith(".") for path in where.iterdir())):
             check(where)
         else:
             where.mkdir(parents=True, exist_ok=True)
             aside = where / f".{new_writer()}.json"
             aside.write_text(json.dumps({"format": FORMAT, "version": VERSION}) + "\n", encoding="utf-8")
+            sync(aside)
             aside.replace(mark)
+            sync(where)
         for name in FOLDERS:
             (where / name).mkdir(exist_ok=True)
         if not os.access(where / "tails", os.W_OK):

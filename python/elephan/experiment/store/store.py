@@ -90,11 +90,12 @@ class Store:
     def _read(self, keys: pa.Array | None) -> Iterator[Kept]:
         import pyarrow.compute as pc
 
+        tail = self._tail_records()  # before the parts: a row that leaves a tail meanwhile is in a part by then
         for rows in self._tables("parts") if keys is None or self._has(keys) else ():
             chosen = rows if keys is None else rows.filter(pc.is_in(rows.column("key"), value_set=keys))
             yield from map(from_record, chosen.to_pylist())
         known = None if keys is None else set(keys.to_pylist())
-        for record in self._tail_records():
+        for record in tail:
             if known is None or record["row"]["key"] in known:
                 yield from_record(record["row"])
 
@@ -106,8 +107,8 @@ class Store:
 
     def sound(self) -> tuple[list[str], pa.Table]:
         """The paths of all parts that are what was written, and a table of what is in no part yet."""
-        paths = [str(path) for path in parts.parts(self.where / "parts") if self._sound(path, parts.content) is not None]
-        return paths, self._tail_table()
+        tail = self._tail_table()
+        return [str(path) for path in parts.parts(self.where / "parts") if self._sound(path, parts.content) is not None], tail
 
     def _tail_table(self) -> pa.Table:
         return table([from_record(record["row"]) for record in self._tail_records()])
@@ -159,8 +160,12 @@ class Store:
             self._tail.append({"row": row.record, "attempts": attempts})
             self._rows.append(row)
             self._attempts += attempts
-            if time.monotonic() - self._flushed > EVERY_S:
-                self.flush()
+        self.tick()
+
+    def tick(self) -> None:
+        """Makes a part if the last one is older than a second. To be called again and again, also while no trial comes."""
+        if self._rows and time.monotonic() - self._flushed > EVERY_S:
+            self.flush()
 
     def flush(self) -> None:
         """Makes a part of what has come since the last one."""
@@ -198,7 +203,8 @@ class Store:
         import pyarrow.compute as pc
 
         columns = ["key", "experiment", "variant", "error", "engine"]
-        rows = pa.concat_tables([*self._tables("parts", columns), self._tail_table().select(columns)])
+        tail = self._tail_table().select(columns)
+        rows = pa.concat_tables([*self._tables("parts", columns), tail])
         rows = rows.append_column("failed", pc.is_valid(rows.column("error")))
         if rows.group_by("key").aggregate([]).num_rows < rows.num_rows:  # else there is nothing to put together, which takes long
             single = rows.group_by(["key", "experiment", "variant"]).aggregate([("failed", "min"), ("engine", "min")])
@@ -239,12 +245,14 @@ class Store:
 
     def collect(self, other_builds: bool) -> str:
         """Puts all parts together, removes what was set aside and, if asked, trials of other builds; says what it did."""
-        kept, own = self.rows(), engine()
+        own = engine()
+        # Only parts that have been read are replaced: another process may write one at this moment. Its tail stays.
+        old = [path for path in parts.parts(self.where / "parts") if other_builds]
+        kept = self.rows()
         gone = [row for row in kept if other_builds and row.identity.engine != own]
         with _as_output(self.where):
             shutil.rmtree(self.where / "aside", ignore_errors=True)
             if gone:
-                old = [*parts.parts(self.where / "parts"), *parts.tails(self.where / "tails")]
                 self._number += 1
                 self._write("parts", table([row for row in kept if row.identity.engine == own]))
                 for path in old:
