@@ -22,6 +22,8 @@ def shown(text: str) -> str:
     """The text for a terminal, a page or a figure: control characters are left out but ends of lines and tabs, and what else is not
     seen, such as what turns the direction of a text, is escaped. Everything that people read goes through this or `visible`.
     """
+    if text.isprintable():  # which nothing unseen is
+        return text
     unseen = {letter for letter in set(text) if letter not in "\n\t" and unicodedata.category(letter) in _UNSEEN}
     instead = {ord(letter): None if unicodedata.category(letter) == "Cc" else visible(letter) for letter in unseen}
     return text.translate(instead) if instead else text

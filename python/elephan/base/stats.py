@@ -37,6 +37,7 @@ __all__ = [
     "paired_ratio",
     "quantile_interval",
     "quantiles",
+    "student",
     "within",
 ]
 
@@ -125,8 +126,15 @@ def within(interval: Interval, low: float, top: float) -> Interval:
     return replace(interval, low=max(interval.low, low), high=min(interval.high, top)) if interval.n > 1 else interval
 
 
+@of_arguments
 def student(freedom: int, level: float = 0.95) -> float:
-    """Returns how many standard errors half of an interval is."""
+    """Returns how many standard errors half of a t interval is, with so many degrees of freedom; ValueError below 1.
+
+    >>> round(el.stats.student(9), 3)
+    2.262
+    """
+    if not freedom >= 1 or not 0 < level < 1:
+        raise ValueError("an interval needs at least 1 degree of freedom, and a level between 0 and 1")
     if level == 0.95 and freedom <= len(_T_95):
         return _T_95[freedom - 1]
     from scipy.special import stdtrit

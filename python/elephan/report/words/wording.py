@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from elephan.base.quantity import parse_any
@@ -45,9 +46,12 @@ def worded(value: Any) -> str:
 
 def _names(value: Any) -> bool:
     """Whether a value says by itself what it is: a name, not a number or a switch."""
-    if isinstance(value, str):
-        return parse_any(value) is None and not value[:1].isdigit()
-    return isinstance(value, Mapping)
+    return _is_name(value) if isinstance(value, str) else isinstance(value, Mapping)
+
+
+@lru_cache(4096)
+def _is_name(text: str) -> bool:
+    return not text[:1].isdigit() and parse_any(text) is None
 
 
 def setting(parameters: Mapping[str, Any], several: Sequence[str] = ()) -> str:
