@@ -10,13 +10,14 @@ WHEELS ?= dist
 SEED ?= 2026
 
 MINUTES ?= 5
+BINARYEN ?= 132.0.0
 
 # rust-toolchain.toml names a version; a machine without it, and without a way to it, builds with the stable one that it has.
 ifneq ($(shell rustc --version >/dev/null 2>&1 && echo there),there)
 export RUSTUP_TOOLCHAIN := stable
 endif
 
-.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate page page-check clean packetdrill
+.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate page page-check clean packetdrill web
 
 help:
 	@echo "make demo      the quick run of the study intel-2004: answer, verdicts, report"
@@ -27,6 +28,7 @@ help:
 	@echo "make asan      the engine and the Python module with the address sanitizer"
 	@echo "make bench     the standard workloads W1 to W4"
 	@echo "make wheel     a manylinux abi3 wheel in dist/, for any CPython from 3.11 on"
+	@echo "make web       the engine of elephan explore in WebAssembly, and the static site in dist/web/"
 	@echo "make lock      write requirements.lock again (UPGRADE=--upgrade: with the newest versions)"
 	@echo "make packetdrill DIR=...  packetdrill scripts below DIR, as a table"
 	@echo "make generate  write the generated files again: schema, references, Python classes"
@@ -148,6 +150,30 @@ bench: setup
 # --compatibility: Debian 12's C library gives symbols of 2.34 at most; maturin refuses what asks for later ones.
 wheel: $(VENV)/.deps
 	$(BIN)/maturin build --release --quiet --compatibility manylinux_2_34 --out $(WHEELS)
+
+# The engine of the page in WebAssembly. The standard library is built with it, so that it needs a compiler that knows the target and
+# the library's sources: the nightly toolchain with rust-src, or Debian's rustc-web, cargo-web and rust-web-src. binaryen comes from npm.
+WEB := target/web
+WASM := python/elephan/explore/wasm/elephan.wasm
+WEB_SOURCES := $(shell test -e $$(rustc +nightly --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library/Cargo.lock && echo nightly || \
+	test -e /usr/lib/rustlib/src/rust/library/Cargo.lock && echo debian)
+WEB_LLD := $(shell find "$$(rustc --print sysroot)" -name rust-lld -type f 2>/dev/null | head -1)
+WEB_FLAGS := RUSTFLAGS="-C target-feature=+simd128 -C link-arg=-zstack-size=4194304" $(if $(WEB_LLD),CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$(WEB_LLD)")
+WEB_CARGO := $(WEB_FLAGS) $(if $(filter nightly,$(WEB_SOURCES)),cargo +nightly,RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 /usr/bin/cargo)
+# Passes that pay: -O3, and what the compiler cannot see across its own inlining.
+WASM_OPT := --enable-simd --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext --enable-mutable-globals \
+	--enable-multivalue --enable-reference-types -O3 --strip-debug --strip-producers
+
+web:
+	@if test -z "$(WEB_SOURCES)"; then echo "make web needs nightly with rust-src, or Debian's rustc-web, cargo-web and rust-web-src"; exit 1; fi
+	$(WEB_CARGO) build --quiet -Z build-std=std,panic_abort --target wasm32-unknown-unknown --target-dir $(WEB) --package elephan-web --profile web
+	mkdir -p $(dir $(WASM))
+	@if npm --version >/dev/null 2>&1; then npm exec --yes --package=binaryen@$(BINARYEN) -- \
+		wasm-opt $(WASM_OPT) $(WEB)/wasm32-unknown-unknown/web/elephan_web.wasm -o $(WASM); \
+	else cp $(WEB)/wasm32-unknown-unknown/web/elephan_web.wasm $(WASM); fi
+	gzip --keep --force --best $(WASM)
+	rm -rf $(WHEELS)/web && mkdir -p $(WHEELS)/web && cp -r python/elephan/explore/page/. python/elephan/explore/wasm $(WHEELS)/web/
+	@ls -l $(WASM) $(WASM).gz
 
 # Exact versions for CPython 3.11 and later, with the hashes of all their files. What is locked already stays, unless UPGRADE=--upgrade.
 # pip too, because `maturin develop` installs the dependency group, which pip knows since 25.1.

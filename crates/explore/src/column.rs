@@ -140,3 +140,28 @@ pub fn texts(table: &TableData, column: &str) -> Result<Vec<String>, Trouble> {
     };
     Ok(table.batches.iter().flat_map(of).collect())
 }
+
+/// Columns of numbers, and one of texts unless its name is empty, of the rows in which a column has a value.
+pub fn numbers_where(
+    table: &TableData,
+    columns: &[&str],
+    text: &str,
+    (key, wanted): (&str, f64),
+) -> Result<(Vec<Vec<f64>>, Vec<String>), Trouble> {
+    let key = place(table, key)?;
+    let places = columns.iter().map(|column| place(table, column)).collect::<Result<Vec<_>, _>>()?;
+    let text = if text.is_empty() { None } else { Some(place(table, text)?) };
+    let (mut found, mut texts) = (vec![Vec::new(); places.len()], Vec::new());
+    for batch in &table.batches {
+        let Some(keys) = Values::of(batch.column(key)) else { continue };
+        let rows: Vec<usize> = (0..batch.num_rows()).filter(|&row| keys.number(row) == wanted).collect();
+        for (column, place) in found.iter_mut().zip(&places) {
+            let values = Values::of(batch.column(*place));
+            column.extend(rows.iter().map(|&row| values.as_ref().map_or(f64::NAN, |values| values.number(row))));
+        }
+        if let Some(values) = text.and_then(|text| Values::of(batch.column(text))) {
+            texts.extend(rows.iter().map(|&row| values.text(row).unwrap_or_default().to_owned()));
+        }
+    }
+    Ok((found, texts))
+}

@@ -3,14 +3,15 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use elephan_scenario::Source;
+use elephan_record::Tables;
+use elephan_scenario::{Source, read};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::ask::Ask;
-use crate::open::{Open, Shelf, held};
+use crate::open::{OfRun, Open, Shelf, held};
 use crate::reply::{Reply, Trouble};
-use crate::{check, describe, flows, rows, run, series};
+use crate::{capture, check, describe, digest, events, flows, packets, rows, run, series, why};
 
 /// A scenario of the library.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -78,8 +79,10 @@ pub(crate) struct Call<'a> {
     pub emit: &'a mut dyn FnMut(Reply) -> bool,
 }
 
-const METHODS: &[&str] =
-    &["describe", "library", "check", "edit", "run", "series", "rows", "flows", "ports", "topology", "close"];
+const METHODS: &[&str] = &[
+    "describe", "library", "check", "edit", "run", "series", "rows", "flows", "ports", "topology", "why", "events",
+    "packets", "open", "digests", "close",
+];
 
 impl Desk {
     pub fn new(setup: Setup) -> Desk {
@@ -119,7 +122,7 @@ impl Desk {
         &self,
         method: &str,
         params: &Map<String, Value>,
-        _payload: &[u8],
+        payload: &[u8],
         stop: &AtomicBool,
         emit: &mut dyn FnMut(Reply) -> bool,
     ) -> Result<Reply, Trouble> {
@@ -136,6 +139,11 @@ impl Desk {
             "flows" => opened(&flows::flows),
             "ports" => opened(&flows::ports),
             "topology" => opened(&flows::topology),
+            "why" => opened(&|open| why::why(open, ask)),
+            "events" => opened(&|open| events::events(open, ask)),
+            "packets" => opened(&|open| packets::packets(open, ask, stop)),
+            "open" => capture::open(self, Call { ask, stop, emit }, payload),
+            "digests" => opened(&|open| Ok(digest::digests(open))),
             "close" => {
                 let handle = ask.handle()?;
                 held(&self.shelf).close(handle);
@@ -143,6 +151,21 @@ impl Desk {
             }
             _ => Err(format!("no method {method:?}: {}", METHODS.join(", ")).into()),
         }
+    }
+
+    /// Opens tables of a run that is over, with its scenario, or of a capture, without; answers their handle.
+    pub fn load(&self, text: Option<&str>, summary: Value, tables: Tables) -> Result<u64, Trouble> {
+        let run = match text {
+            None => None,
+            Some(text) => {
+                let source = self.source(text)?;
+                let resolved = read(&source, &[], None).map_err(|errors| Trouble::of(source.name(), &errors))?;
+                Some(OfRun { plan: resolved.plan })
+            }
+        };
+        let open = Open::new(run, tables);
+        *held(&open.summary) = Some(summary);
+        Ok(self.put(None, Arc::new(open)))
     }
 
     pub(crate) fn open(&self, ask: Ask<'_>) -> Result<Arc<Open>, Trouble> {

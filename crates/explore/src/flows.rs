@@ -24,6 +24,34 @@ pub fn flows(open: &Open) -> Result<Reply, Trouble> {
     Ok(Reply::of(found.into()))
 }
 
+/// Who a flow is between.
+pub struct Ends {
+    pub name: String,
+    pub source: String,
+    pub protocol: String,
+}
+
+/// What the flows of a run are called, by their numbers.
+pub fn flow_names(open: &Open) -> Result<BTreeMap<i64, String>, Trouble> {
+    let name = |one: &Value| Some((one["id"].as_i64()?, one["name"].as_str()?.to_owned()));
+    Ok(of_run(open)?.iter().filter_map(name).collect())
+}
+
+fn of_run(open: &Open) -> Result<Vec<Value>, Trouble> {
+    match &open.run {
+        Some(run) if !open.is_done() => Ok(planned(&run.plan)),
+        _ => finished(&open.tables()),
+    }
+}
+
+/// The ends of a flow by its number.
+pub fn flow_ends(open: &Open, flow: u64) -> Result<Ends, Trouble> {
+    let all = of_run(open)?;
+    let one = all.iter().find(|one| one["id"].as_u64() == Some(flow)).ok_or_else(|| format!("no flow {flow}"))?;
+    let text = |key: &str| one[key].as_str().unwrap_or_default().to_owned();
+    Ok(Ends { name: text("name"), source: text("source"), protocol: text("protocol") })
+}
+
 /// The columns of a flow that its head repeats, beside those that name it.
 const FIGURES: &[&str] = &[
     "start_ns",

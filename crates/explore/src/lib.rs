@@ -7,18 +7,25 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod capture;
 mod check;
 mod column;
 mod describe;
 mod desk;
+mod digest;
+mod events;
 mod flows;
 mod layout;
+mod lives;
 mod open;
+mod packets;
 mod reply;
 mod rows;
 mod run;
 mod series;
 mod thin;
+mod why;
+mod words;
 
 pub use desk::{Desk, Entry, Limits, Setup};
 pub use reply::{Reply, Trouble};

@@ -5,14 +5,15 @@ use std::sync::LazyLock;
 use std::time::Instant;
 
 use elephan_explore::{Limits, Setup, Trouble};
+use elephan_record::Tables;
 use elephan_scenario::Source;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
 
-use crate::errors::{guard, guard_long, scenario_error};
+use crate::errors::{guard, guard_long, run_error, scenario_error};
 use crate::run::Cancel;
-use crate::scenario;
+use crate::{scenario, tables};
 
 /// Answers the requests of a page; several threads may ask at once.
 #[pyclass(module = "elephan._core", frozen)]
@@ -46,6 +47,20 @@ impl Desk {
         };
         let setup = Setup { name, library, limits, clock, engine: "native", admit };
         Ok(Desk(elephan_explore::Desk::new(setup)))
+    }
+
+    /// Opens tables by name (whatever has the Arrow PyCapsule interface) of a run that is over, whose resolved scenario is `text`, or of
+    /// a capture; `summary` is JSON. Returns the handle.
+    fn load(&self, py: Python<'_>, text: Option<&str>, summary: &str, tables: &Bound<'_, PyDict>) -> PyResult<u64> {
+        let summary: Value = serde_json::from_str(summary).map_err(run_error)?;
+        let known = elephan_record::specs().into_iter().chain(elephan_record::trace_specs());
+        let mut found = Tables::new();
+        for spec in known {
+            if let Some(table) = tables.get_item(spec.name)? {
+                found.push(tables::read(spec.name, &table)?);
+            }
+        }
+        py.detach(|| guard(|| self.0.load(text, summary, found).map_err(|trouble| scenario_error(trouble.message))))
     }
 
     /// Answers a request by calls of `emit(frame)`, which returns whether anybody still waits. Whatever goes wrong is a frame too.

@@ -9,6 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::Error;
 
@@ -82,21 +83,24 @@ pub struct CapturedPacket<'a> {
     pub packet_bytes: u32,
 }
 
-/// One capture file under construction.
+/// Takes the packets of all captures of a run instead of files.
+pub type Listener = Arc<Mutex<dyn FnMut(&CapturedPacket<'_>) + Send>>;
+
+/// One capture file under construction, or what takes its packets instead.
 ///
 /// A write that fails is latched: later packets are dropped, [`Capture::check`] and [`Capture::finish`] return the error.
-#[derive(Debug)]
 pub struct Capture {
     path: PathBuf,
     buffer: Vec<u8>,
     error: Option<Error>,
+    listener: Option<Listener>,
 }
 
 impl Capture {
     /// A new file with these interfaces, and names of addresses for whoever shows its packets.
     pub fn create(path: PathBuf, interfaces: &[Interface], names: &[(Ipv4Addr, &str)]) -> Result<Capture, Error> {
         let made = File::create(&path);
-        let mut capture = Capture { path, buffer: Vec::new(), error: None };
+        let mut capture = Capture { path, buffer: Vec::new(), error: None, listener: None };
         made.map_err(|error| capture.named(&error))?;
         capture.section_header();
         interfaces.iter().for_each(|interface| capture.interface(interface));
@@ -104,8 +108,16 @@ impl Capture {
         Ok(capture)
     }
 
+    /// A capture whose packets go to `listener`.
+    pub(crate) fn heard(listener: Listener) -> Capture {
+        Capture { path: PathBuf::new(), buffer: Vec::new(), error: None, listener: Some(listener) }
+    }
+
     /// Adds a packet; times never decrease.
     pub fn push(&mut self, packet: &CapturedPacket<'_>) {
+        if let Some(listener) = &self.listener {
+            return listener.lock().unwrap_or_else(PoisonError::into_inner)(packet);
+        }
         if self.error.is_some() {
             return;
         }
@@ -133,7 +145,9 @@ impl Capture {
 
     /// Writes what is left.
     pub fn finish(mut self) -> Result<(), Error> {
-        self.write();
+        if self.listener.is_none() {
+            self.write();
+        }
         self.check()
     }
 

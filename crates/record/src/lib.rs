@@ -26,7 +26,7 @@ mod trace;
 
 pub use arrow_array::RecordBatch;
 pub use arrow_schema::{Schema, SchemaRef};
-pub use capture::{Capture, CapturedPacket, Direction, Interface, LinkType};
+pub use capture::{Capture, CapturedPacket, Direction, Interface, LinkType, Listener};
 pub use copies::{CopyRow, CopySampleRow};
 pub use dictionary::{data_dictionary, python_module};
 pub use flows::{FlowRow, StatisticsRow};

@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use crate::Error;
-use crate::capture::{Capture, Interface};
+use crate::capture::{Capture, Interface, Listener};
 use crate::copies::{CopyRow, CopySampleRow};
 use crate::flows::{FlowRow, StatisticsRow};
 use crate::hosts::{HostRow, HostSampleRow, LoggerGapRow};
@@ -123,7 +123,7 @@ macro_rules! recorder {
 
 recorder! {
     /// All tables of one run under construction.
-    Recorder, specs { folder: Option<PathBuf>, captures: Vec<String>, }
+    Recorder, specs { folder: Option<PathBuf>, captures: Vec<String>, listener: Option<Listener>, }
     flows: FlowRow,
     messages: MessageRow,
     datagrams: DatagramRow,
@@ -166,19 +166,24 @@ impl Recorder {
         Ok(Recorder { folder: Some(folder.to_owned()), ..Recorder::streaming(folder)? })
     }
 
-    /// Whether files are written.
-    pub fn has_folder(&self) -> bool {
-        self.folder.is_some()
+    /// Keeps all rows in memory, and hands the packets of captures to `listener`.
+    pub fn listening(listener: Listener) -> Recorder {
+        Recorder { listener: Some(listener), ..Recorder::memory() }
     }
 
-    /// A new file `captures/<name>.pcapng` in the folder; nothing without a folder.
+    /// Whether captures are taken: to files or by a listener.
+    pub fn takes_captures(&self) -> bool {
+        self.folder.is_some() || self.listener.is_some()
+    }
+
+    /// A new file `captures/<name>.pcapng` in the folder, or what takes its packets; nothing if there is neither.
     pub fn capture(
         &mut self,
         name: &str,
         interfaces: &[Interface],
         names: &[(Ipv4Addr, &str)],
     ) -> Result<Option<Capture>, Error> {
-        let Some(folder) = &self.folder else { return Ok(None) };
+        let Some(folder) = &self.folder else { return Ok(self.listener.clone().map(Capture::heard)) };
         let captures = folder.join(CAPTURES);
         std::fs::create_dir_all(&captures)
             .map_err(|error| Error { path: captures.display().to_string(), reason: error.to_string() })?;

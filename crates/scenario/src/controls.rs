@@ -3,7 +3,8 @@
 //! The schema says which keys there are and of which type; what is written says which of them a scenario has, and their values. A range
 //! is where a slider is of use: within what the schema allows, and around what is written.
 
-use elephan_units::{Size, parse_bytes, parse_packets, parse_rate, parse_size, parse_span};
+mod range;
+
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -406,136 +407,5 @@ fn number_of(node: &Node) -> Option<f64> {
     }
 }
 
-impl Control {
-    /// Bounds of the schema; without both of them, around the value.
-    fn bounds(&mut self, schema: &Json) {
-        let bound = |key: &str, exclusive: &str| schema.get(key).or(schema.get(exclusive)).and_then(Json::as_f64);
-        let (low, high) = (bound("minimum", "exclusiveMinimum"), bound("maximum", "exclusiveMaximum"));
-        let number = self.number.unwrap_or(1.0);
-        self.low = Some(low.unwrap_or(if number < 0.0 { 10.0 * number } else { 0.0 }));
-        self.high = Some(high.unwrap_or(if number > 0.0 { 10.0 * number } else { 10.0 }));
-    }
-
-    fn count(&mut self, schema: &Json) {
-        let low = schema.get("minimum").and_then(Json::as_f64).unwrap_or(0.0);
-        let high = schema.get("maximum").and_then(Json::as_f64).unwrap_or(f64::INFINITY);
-        let number = self.number.unwrap_or(low);
-        (self.low, self.high) = (Some(low), Some(high.min(nice(10.0 * number).max(64.0))));
-        self.scale = if low >= 1.0 { "log" } else { "linear" };
-    }
-
-    /// A quantity: its number in base units, and the range in which such a key is of use.
-    fn measure(&mut self, quantity: &str) {
-        let text = self.value.as_str().unwrap_or_default();
-        let (known, unit, number) = match quantity {
-            "time" => ("time", "s", parse_span(text).ok().map(|span| span.0 as f64 / 1e12)),
-            "rate" => ("rate", "bit/s", parse_rate(text).ok().map(|rate| rate.0 as f64)),
-            "size" => ("size", "B", parse_bytes(text).ok().map(|bytes| bytes.0 as f64)),
-            "count" => ("count", "p", parse_packets(text).ok().map(|packets| packets.0 as f64)),
-            _ => match parse_size(text).ok() {
-                Some(Size::Bytes(bytes)) => ("limit", "B", Some(bytes as f64)),
-                Some(Size::Packets(packets)) => ("limit", "p", Some(packets as f64)),
-                Some(Size::MilliBdp(thousandths)) => ("limit", "bdp", Some(thousandths as f64 / 1e3)),
-                None => ("limit", "p", None),
-            },
-        };
-        (self.quantity, self.unit, self.number, self.scale) = (known, unit, number, "log");
-        let last = self.path.rsplit('.').next().unwrap_or_default();
-        let (low, high) = match (unit, last) {
-            ("s", "duration") => (1.0, 600.0),
-            ("s", "delay" | "access_delay" | "server_delay") => (10e-6, 0.3),
-            ("s", "start" | "stop" | "warmup") => (0.0, number.unwrap_or(0.0).max(5.0) * 4.0),
-            ("s", _) => (10e-6, 1.0),
-            ("bit/s", _) => (1e6, 10e9),
-            ("bdp", _) => (0.05, 20.0),
-            ("p", _) => (1.0, 10_000.0),
-            _ => (1500.0, 64e6),
-        };
-        self.low = Some(number.filter(|n| *n > 0.0 && low > 0.0).map_or(low, |n| low.min(nice(n / 10.0))));
-        self.high = Some(number.map_or(high, |n| high.max(nice(n * 10.0))));
-        if low == 0.0 {
-            self.scale = "linear";
-        }
-    }
-}
-
-/// The nearest power of ten, so that a range does not follow its value step by step.
-fn nice(value: f64) -> f64 {
-    libm::pow(10.0, libm::round(libm::log10(value.max(1e-12))))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(text: &str) -> Vec<Control> {
-        controls(&Source::toml("t", text))
-    }
-
-    fn named<'a>(all: &'a [Control], path: &str) -> &'a Control {
-        all.iter()
-            .find(|c| c.path == path)
-            .unwrap_or_else(|| panic!("{path} of {:?}", all.iter().map(|c| &c.path).collect::<Vec<_>>()))
-    }
-
-    const TEXT: &str = r#"
-duration = "60 s"
-[template]
-kind = "dumbbell"
-rate = "20 Mbps"
-delay = "24 ms"
-queue = { kind = "codel", limit = "1 bdp" }
-loss = { bernoulli = 0.01 }
-[[traffic]]
-kind = "bulk"
-from = "sender"
-to = "receiver"
-congestion_control = "reno"
-start = { uniform = ["0 s", "1 s"] }
-"#;
-
-    #[test]
-    fn of_what_is_written() {
-        let all = of(TEXT);
-        let rate = named(&all, "template.rate");
-        assert_eq!((rate.kind, rate.quantity, rate.unit, rate.number), (Form::Quantity, "rate", "bit/s", Some(20e6)));
-        assert!(rate.main && rate.given && rate.scale == "log" && rate.low == Some(1e6) && rate.high == Some(10e9));
-        assert_eq!((named(&all, "template.delay").number, named(&all, "duration").number), (Some(0.024), Some(60.0)));
-        let limit = named(&all, "template.queue.limit");
-        assert_eq!((limit.unit, limit.number), ("bdp", Some(1.0)));
-        let target = named(&all, "template.queue.target");
-        assert_eq!((target.value.as_str(), target.given, target.number), (Some("5 ms"), false, Some(0.005)));
-        let kind = named(&all, "template.queue.kind");
-        assert!(kind.kind == Form::Choice && kind.choices.contains(&"fq_codel".to_owned()) && kind.value == "codel");
-        let control = named(&all, "traffic[0].congestion_control.kind");
-        assert!(control.main && control.value == "reno" && control.choices.contains(&"bbr3".to_owned()), "{control:?}");
-        assert_eq!(named(&all, "traffic[0].congestion_control.beta_ecn").value, 0.0);
-        let loss = named(&all, "template.loss");
-        assert_eq!((loss.number, loss.pattern.as_str()), (Some(0.01), "{ bernoulli = # }"));
-        assert_eq!(named(&all, "traffic[0].start").kind, Form::Text);
-        assert_eq!(named(&all, "tcp.sack").kind, Form::Flag);
-        assert_eq!(named(&all, "template.pairs").kind, Form::Count);
-    }
-
-    #[test]
-    fn paths_are_those_of_overrides() {
-        // Every control that is written can be written again by its path.
-        for control in of(TEXT).iter().filter(|c| c.given && c.pattern.is_empty()) {
-            let edited = crate::edit(TEXT, &control.path, Some(&control.value));
-            assert!(edited.is_ok(), "{}: {:?}", control.path, edited);
-        }
-    }
-
-    #[test]
-    fn templates_name_every_kind() {
-        let all = templates();
-        let target = all.iter().find(|c| {
-            c.path == "links[].queue.target"
-                && c.when.as_ref().is_some_and(|w| w.path == "links[].queue.kind" && w.is == "codel")
-        });
-        assert!(target.is_some());
-        for path in ["switches.*.memory", "traffic[].congestion_control.kind", "hosts.*.tcp.sack", "duration"] {
-            assert!(all.iter().any(|c| c.path == path), "{path}");
-        }
-    }
-}
+mod tests;

@@ -104,7 +104,7 @@ pub fn simulate<'a>(
 impl<'a> World<'a> {
     fn new(plan: &'a Plan, recorder: &'a mut Recorder, paths: Paths) -> Result<World<'a>, Error> {
         let observed = crate::sample::observed_ports(plan);
-        let layout = if recorder.has_folder() { Layout::of(plan) } else { Layout::default() };
+        let layout = if recorder.takes_captures() { Layout::of(plan) } else { Layout::default() };
         let mut net = net::build(plan, &observed, &layout, paths)?;
         if !layout.is_empty() {
             net.captures = Some(Box::new(layout.open(plan, &net, recorder)?));

@@ -4,13 +4,12 @@
 //! block, or whose structure breaks, is read up to there, with a note.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::Path;
 
 use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, NameRecordType, PcapBlockOwned, PcapError, create_reader};
 
 use crate::Error;
-use crate::input::Input;
+use crate::input::{Input, Place};
 
 /// One packet as it was captured.
 #[derive(Clone, Copy, Debug)]
@@ -58,15 +57,16 @@ struct Interface {
 }
 
 /// Reads the whole file; answers its format and notes about what could not be read.
-pub fn read(path: &Path, take: &mut Take<'_>) -> Result<(&'static str, Vec<String>), Error> {
-    let bad = |reason: String| Error::Input(format!("{}: {reason}", path.display()));
+pub fn read(place: &Place, take: &mut Take<'_>) -> Result<(&'static str, Vec<String>), Error> {
+    let bad = |reason: String| Error::Input(format!("{}: {reason}", place.name()));
     // To open a pipe waits for who writes to it.
-    if let Ok(meta) = std::fs::metadata(path)
+    if let Place::File(path) = place
+        && let Ok(meta) = std::fs::metadata(path)
         && !meta.is_file()
     {
         return Err(bad(if meta.is_dir() { "is a folder" } else { "is no regular file" }.to_owned()));
     }
-    let (input, so_far) = Input::open(path).map_err(|error| bad(error.to_string()))?;
+    let (input, so_far) = Input::open(place).map_err(|error| bad(error.to_string()))?;
     let reader = create_reader(BUFFER_BYTES, input).map_err(|error| match error {
         PcapError::Eof => bad("an empty file".to_owned()),
         PcapError::ReadError => bad("cannot be read".to_owned()),
@@ -78,9 +78,9 @@ pub fn read(path: &Path, take: &mut Take<'_>) -> Result<(&'static str, Vec<Strin
 }
 
 /// The time of the first packet of a file that has one.
-pub fn begins(path: &Path) -> Result<Option<u64>, Error> {
+pub fn begins(place: &Place) -> Result<Option<u64>, Error> {
     let mut begins = None;
-    let looked = read(path, &mut |item, _| match item {
+    let looked = read(place, &mut |item, _| match item {
         Item::Frame(Frame { time_ns: Some(time_ns), .. }) => {
             begins = Some(time_ns);
             Err(Error::Stopped)

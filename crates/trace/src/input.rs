@@ -1,8 +1,8 @@
 //! The bytes of a file, decompressed if they are compressed by gzip or zstd.
 
 use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read, Result, Seek};
-use std::path::Path;
+use std::io::{BufReader, Cursor, ErrorKind, Read, Result, Seek};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,6 +10,23 @@ use ruzstd::decoding::StreamingDecoder;
 
 const GZIP: [u8; 2] = [0x1F, 0x8B];
 const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
+/// Where the bytes of a capture are.
+#[derive(Clone, Debug)]
+pub enum Place {
+    File(PathBuf),
+    /// In memory, under a name for errors.
+    Memory(String, Arc<[u8]>),
+}
+
+impl Place {
+    pub fn name(&self) -> String {
+        match self {
+            Place::File(path) => path.display().to_string(),
+            Place::Memory(name, _) => name.clone(),
+        }
+    }
+}
 
 /// Reads as much as there is place for: the parser takes a short read of its buffer for the whole header. A decompressor that fails in
 /// the middle ends the file there.
@@ -28,9 +45,18 @@ impl SoFar {
 }
 
 impl Input {
-    pub fn open(path: &Path) -> Result<(Input, SoFar)> {
-        let mut file = File::open(path)?;
-        let size = file.metadata().map(|meta| meta.len()).unwrap_or(0);
+    pub fn open(place: &Place) -> Result<(Input, SoFar)> {
+        match place {
+            Place::File(path) => {
+                let file = File::open(path)?;
+                let size = file.metadata().map(|meta| meta.len()).unwrap_or(0);
+                Input::of(file, size)
+            }
+            Place::Memory(_, bytes) => Input::of(Cursor::new(bytes.clone()), bytes.len() as u64),
+        }
+    }
+
+    fn of(mut file: impl Read + Seek + Send + 'static, size: u64) -> Result<(Input, SoFar)> {
         let mut magic = [0; 4];
         let known = file.read(&mut magic)?;
         file.rewind()?;
@@ -62,12 +88,12 @@ impl Read for Input {
 }
 
 /// Counts what has been read of the file.
-struct Counted {
-    inner: File,
+struct Counted<R> {
+    inner: R,
     position: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let read = self.inner.read(buffer)?;
         self.position.fetch_add(read as u64, Ordering::Relaxed);
@@ -75,16 +101,16 @@ impl Read for Counted {
     }
 }
 
-type Source = BufReader<Counted>;
+type Source<R> = BufReader<Counted<R>>;
 
 /// Frames of zstd, one after another.
-enum Zstd {
-    Between(Source),
-    Within(Box<StreamingDecoder<Source, ruzstd::decoding::FrameDecoder>>),
+enum Zstd<R: Read> {
+    Between(Source<R>),
+    Within(Box<StreamingDecoder<Source<R>, ruzstd::decoding::FrameDecoder>>),
     Over,
 }
 
-impl Read for Zstd {
+impl<R: Read> Read for Zstd<R> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         loop {
             match std::mem::replace(self, Zstd::Over) {

@@ -34,6 +34,7 @@ use std::path::PathBuf;
 
 use elephan_record::TraceRecorder;
 pub use filter::Filter;
+use input::Place;
 
 /// How a trace is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,9 +137,29 @@ pub fn analyze(
     recorder: &mut TraceRecorder,
     watch: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Summary, Error> {
+    let places: Vec<Place> = paths.iter().cloned().map(Place::File).collect();
+    read(&places, options, recorder, watch)
+}
+
+/// As [`analyze`], of a capture in memory, which errors call by `name`.
+pub fn analyze_bytes(
+    (name, bytes): (&str, &[u8]),
+    options: &Options,
+    recorder: &mut TraceRecorder,
+    watch: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Summary, Error> {
+    read(&[Place::Memory(name.to_owned(), bytes.into())], options, recorder, watch)
+}
+
+fn read(
+    places: &[Place],
+    options: &Options,
+    recorder: &mut TraceRecorder,
+    watch: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Summary, Error> {
     let mut reading = reading::Reading::new(options, recorder);
-    for path in reading::in_order(paths)? {
-        reading.file(&path, paths.len(), watch)?;
+    for place in reading::in_order(places)? {
+        reading.file(&place, places.len(), watch)?;
     }
     reading.finish()
 }

@@ -1,7 +1,6 @@
 //! The packets of a capture on their way from its files to the connections, each of them counted.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use elephan_record::TraceRecorder;
 
@@ -10,6 +9,7 @@ use crate::copies::Copies;
 use crate::decode::decode;
 use crate::file::{self, Frame, Item};
 use crate::fragments::{Fragments, Joined};
+use crate::input::Place;
 use crate::packet::{Datagram, Decoded, End, Segment, Tunnel};
 use crate::skip::{Reason, Skipped};
 use crate::table::Connections;
@@ -19,17 +19,17 @@ use crate::{Error, Filter, Options, Progress, Summary};
 const BETWEEN_LOOKS: u64 = 1 << 14;
 
 /// The files in the order of their first packets.
-pub fn in_order(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
-    if paths.len() < 2 {
-        return Ok(paths.to_vec());
+pub fn in_order(places: &[Place]) -> Result<Vec<Place>, Error> {
+    if places.len() < 2 {
+        return Ok(places.to_vec());
     }
     let mut found = Vec::new();
-    for path in paths {
-        found.push((file::begins(path)?, path.clone()));
+    for place in places {
+        found.push((file::begins(place)?, place.clone()));
     }
     // A stable sort: files that begin together stay as they were given.
     found.sort_by_key(|(begins, _)| *begins);
-    Ok(found.into_iter().map(|(_, path)| path).collect())
+    Ok(found.into_iter().map(|(_, place)| place).collect())
 }
 
 /// A packet of a connection.
@@ -89,9 +89,9 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads one of `files` files.
-    pub fn file(&mut self, path: &Path, files: usize, watch: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
+    pub fn file(&mut self, place: &Place, files: usize, watch: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
         let before = self.files as f64;
-        let (format, notes) = file::read(path, &mut |item, share| {
+        let (format, notes) = file::read(place, &mut |item, share| {
             match item {
                 Item::Name(address, name) => {
                     self.table.connections.name(address, name);
@@ -111,7 +111,7 @@ impl<'a> Reading<'a> {
         })?;
         self.files += 1;
         self.summary.format = format;
-        let of = if files > 1 { format!("{}: ", path.display()) } else { String::new() };
+        let of = if files > 1 { format!("{}: ", place.name()) } else { String::new() };
         self.summary.notes.extend(notes.into_iter().map(|note| format!("{of}{note}")));
         Ok(())
     }

@@ -1,0 +1,64 @@
+//! Where a slider of a key is of use.
+
+use elephan_units::{Size, parse_bytes, parse_packets, parse_rate, parse_size, parse_span};
+use serde_json::Value as Json;
+
+use super::Control;
+
+impl Control {
+    /// Bounds of the schema; without both of them, around the value.
+    pub(super) fn bounds(&mut self, schema: &Json) {
+        let bound = |key: &str, exclusive: &str| schema.get(key).or(schema.get(exclusive)).and_then(Json::as_f64);
+        let (low, high) = (bound("minimum", "exclusiveMinimum"), bound("maximum", "exclusiveMaximum"));
+        let number = self.number.unwrap_or(1.0);
+        self.low = Some(low.unwrap_or(if number < 0.0 { 10.0 * number } else { 0.0 }));
+        self.high = Some(high.unwrap_or(if number > 0.0 { 10.0 * number } else { 10.0 }));
+    }
+
+    pub(super) fn count(&mut self, schema: &Json) {
+        let low = schema.get("minimum").and_then(Json::as_f64).unwrap_or(0.0);
+        let high = schema.get("maximum").and_then(Json::as_f64).unwrap_or(f64::INFINITY);
+        let number = self.number.unwrap_or(low);
+        (self.low, self.high) = (Some(low), Some(high.min(nice(10.0 * number).max(64.0))));
+        self.scale = if low >= 1.0 { "log" } else { "linear" };
+    }
+
+    /// A quantity: its number in base units, and the range in which such a key is of use.
+    pub(super) fn measure(&mut self, quantity: &str) {
+        let text = self.value.as_str().unwrap_or_default();
+        let (known, unit, number) = match quantity {
+            "time" => ("time", "s", parse_span(text).ok().map(|span| span.0 as f64 / 1e12)),
+            "rate" => ("rate", "bit/s", parse_rate(text).ok().map(|rate| rate.0 as f64)),
+            "size" => ("size", "B", parse_bytes(text).ok().map(|bytes| bytes.0 as f64)),
+            "count" => ("count", "p", parse_packets(text).ok().map(|packets| packets.0 as f64)),
+            _ => match parse_size(text).ok() {
+                Some(Size::Bytes(bytes)) => ("limit", "B", Some(bytes as f64)),
+                Some(Size::Packets(packets)) => ("limit", "p", Some(packets as f64)),
+                Some(Size::MilliBdp(thousandths)) => ("limit", "bdp", Some(thousandths as f64 / 1e3)),
+                None => ("limit", "p", None),
+            },
+        };
+        (self.quantity, self.unit, self.number, self.scale) = (known, unit, number, "log");
+        let last = self.path.rsplit('.').next().unwrap_or_default();
+        let (low, high) = match (unit, last) {
+            ("s", "duration") => (1.0, 600.0),
+            ("s", "delay" | "access_delay" | "server_delay") => (10e-6, 0.3),
+            ("s", "start" | "stop" | "warmup") => (0.0, number.unwrap_or(0.0).max(5.0) * 4.0),
+            ("s", _) => (10e-6, 1.0),
+            ("bit/s", _) => (1e6, 10e9),
+            ("bdp", _) => (0.05, 20.0),
+            ("p", _) => (1.0, 10_000.0),
+            _ => (1500.0, 64e6),
+        };
+        self.low = Some(number.filter(|n| *n > 0.0 && low > 0.0).map_or(low, |n| low.min(nice(n / 10.0))));
+        self.high = Some(number.map_or(high, |n| high.max(nice(n * 10.0))));
+        if low == 0.0 {
+            self.scale = "linear";
+        }
+    }
+}
+
+/// The nearest power of ten, so that a range does not follow its value step by step.
+fn nice(value: f64) -> f64 {
+    libm::pow(10.0, libm::round(libm::log10(value.max(1e-12))))
+}

@@ -1,0 +1,155 @@
+"""What the page says of a run is true of its tables: sentences, reasons, packets."""
+
+import itertools
+import re
+
+import elephan as el
+import numpy as np
+import pytest
+from elephan.scenario.source import library
+from pages import Page, array, served
+
+UNITS = {"s": 1e9, "ms": 1e6, "µs": 1e3, "ns": 1.0, "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9}
+
+
+@pytest.fixture(scope="module")
+def page():
+    with served() as (address, _), Page(address) as page:
+        yield page
+
+
+def opened(page: Page, name: str, **changes: str):
+    text = library()[name].path.read_text(encoding="utf-8")
+    handle = page.ask("run", text=text, set=changes)[0]["handle"]
+    return handle, el.run(name, set=changes)
+
+
+def quantity(text: str) -> float:
+    number, unit = text.split(" ")
+    return float(number) * UNITS[unit]
+
+
+def near(said: str, value: float) -> bool:
+    """Whether a number of three digits is this one."""
+    return abs(quantity(said) - value) <= 0.005 * value
+
+
+DROPS = re.compile(
+    r"At ([\d.]+) s the queue of (.+) → (.+) overflowed: it dropped (\d+) packets?(?: within ([\d.]+ \w+))?"
+    r"(?:, (\d+) of them \(([\d.]+) %\) of ([^.;]+)|, all of ([^.;]+)| of ([^.;]+))"
+    r"(?:\. (.+) (noticed the loss|timed out) ([\d.]+ \S+) later)?"
+    r"(?:; its window was ([\d.]+ \w+) before and ([\d.]+ \w+) after)?\."
+)
+
+
+@pytest.mark.parametrize(("name", "span"), [("incast", None), ("bbr-vs-cubic", None), ("bbr-vs-cubic", (1.0e9, 4.0e9))])
+def test_sentences_of_drops_are_true(page, name, span):
+    handle, run = opened(page, name, duration="20 s" if name == "bbr-vs-cubic" else "2 s")
+    begin, end = span or (0, run.duration_ns)
+    told = page.ask("events", handle=handle, from_ns=begin, to_ns=end, limit=10_000)[0]["value"]
+    assert [one["at_ns"] for one in told] == sorted(one["at_ns"] for one in told)
+    rows = run.events.to_pylist()
+    names = {flow["id"]: flow["name"] for flow in page.ask("flows", handle=handle)[0]["value"]}
+    samples = run.flow_samples.to_pylist()
+    drops = [one for one in told if one["kind"] == "drop"]
+    assert drops
+    for one in drops:
+        said = DROPS.fullmatch(one["text"])
+        assert said, one["text"]
+        own = [row for row in rows if row["kind"] == "drop" and one["at_ns"] <= row["time_ns"] <= one["until_ns"]]
+        assert len(own) == int(said[4]) == one["count"]
+        assert {(row["node"], row["peer"]) for row in own} == {(said[2], said[3])}
+        assert abs(float(said[1]) * 1e9 - own[0]["time_ns"]) <= (end - begin) / 1e4
+        if said[5]:
+            assert near(said[5], own[-1]["time_ns"] - own[0]["time_ns"])
+        loser = said[8] or said[9] or said[10]
+        lost = [row["flow"] for row in own if names[row["flow"]] == loser]
+        assert len(lost) == int(said[6] or len(own))
+        assert len(lost) == max(sum(row["flow"] == flow for row in own) for flow in names)
+        if said[7]:
+            assert abs(float(said[7]) - 100 * len(lost) / len(own)) <= 0.5
+        after = [
+            row
+            for row in rows
+            if row["flow"] == lost[0] and row["kind"] in ("rto", "fast_retransmit") and row["time_ns"] >= one["at_ns"]
+        ]
+        assert bool(after) == bool(said[11])
+        if after:
+            assert (after[0]["kind"] == "rto") == (said[12] == "timed out")
+            assert near(said[13], after[0]["time_ns"] - one["at_ns"])
+        if said[14]:
+            before = [s["cwnd_bytes"] for s in samples if s["flow"] == lost[0] and s["time_ns"] <= one["at_ns"]][-1]
+            later = next(s["cwnd_bytes"] for s in samples if s["flow"] == lost[0] and s["time_ns"] > after[0]["time_ns"])
+            assert near(said[14], before)
+            assert near(said[15], later)
+    # Every drop within the picture is in exactly one sentence.
+    inside = [row for row in rows if row["kind"] == "drop" and begin <= row["time_ns"] <= end]
+    assert sum(one["count"] for one in drops) >= len(inside)
+
+
+def test_timeouts_changes_and_ends_are_told(page):
+    handle, run = opened(page, "incast", duration="2 s")
+    told = page.ask("events", handle=handle, limit=10_000)[0]["value"]
+    timeouts = run.events.filter(np.array(run.events["kind"].to_pylist()) == "rto")
+    assert sorted(one["at_ns"] for one in told if one["kind"] == "rto") == sorted(timeouts["time_ns"].to_pylist())
+    done = {one["flow"]: one for one in told if one["kind"] == "done"}
+    for flow in run.flows.to_pylist():
+        if flow["fct_ns"] is not None:
+            said = re.search(r"was done: (.+) in (.+), ", done[flow["flow"]]["text"])
+            assert near(said[1], flow["delivered_bytes"])
+            assert near(said[2], flow["fct_ns"])
+    handle, run = opened(page, "qcn-hotspot")
+    changes = page.ask("events", handle=handle, limit=2)[0]["value"]
+    assert {one["kind"] for one in changes} == {"change"}, "what was changed matters most"
+    assert changes[0]["text"] == "At 0.02 s the rate of sw → receiver changed to 2 Gb/s."
+    # Those of one flow, and fewer of them.
+    few = page.ask("events", handle=handle, flow=0, limit=5)[0]
+    assert len(few["value"]) == 5 < few["of"]
+
+
+def test_why_is_the_attribution_of_the_tables(page):
+    handle, run = opened(page, "socket-buffer", duration="12 s")
+    flow = run.flows["flow"][0].as_py()
+    spans = page.ask("why", handle=handle, flow=flow)[0]["value"]
+    assert all(a["to_ns"] == b["from_ns"] for a, b in itertools.pairwise(spans))
+    samples = [row for row in run.flow_samples.to_pylist() if row["flow"] == flow]
+    keys = {"rwin": "snd_lim_time_rwin_ns", "cwnd": "snd_lim_time_cwnd_ns", "snd": "snd_lim_time_snd_ns"}
+    group = {"receive window": "rwin", "application": "snd", "send buffer": "snd"}
+    for before, row in itertools.pairwise(samples):
+        spent = {who: row[key] - before[key] for who, key in keys.items()}
+        middle = (before["time_ns"] + row["time_ns"]) / 2
+        reason = next(span["reason"] for span in spans if span["from_ns"] <= middle < span["to_ns"])
+        if sum(spent.values()) > 0:
+            assert spent[group.get(reason, "cwnd")] == max(spent.values()), (reason, spent)
+    assert "receive window" in {span["reason"] for span in spans}
+
+
+def test_packets_are_those_of_the_run(page):
+    changes = {"duration": "3 s", "warmup": "0 s"}
+    handle, _ = opened(page, "sawtooth", **changes)
+    head, body = page.ask("packets", handle=handle, flow=0, from_ns=250_000_000, to_ns=600_000_000, limit=100_000)
+    segments = head["segments"]
+    seq, end, kind, t = (
+        array(body, segments[name], segments["count"], "<u4" if name == "kind" else "<f8") for name in ("seq", "end", "kind", "t")
+    )
+    assert not head["truncated"]
+    assert np.all(np.diff(t) >= 0)
+    assert t[0] >= 250e6
+    assert t[-1] <= 600e6 + 1
+    # Retransmissions of the tables, and of the packets, by kind.
+    run = el.run("sawtooth", set={"duration": "600 ms", "warmup": "0 s"})
+    first = np.flatnonzero(kind == 0)
+    assert np.all(np.diff(end[first]) > 0), "what is sent first goes on in the stream"
+    assert np.count_nonzero(kind) == run.flows["segs_retrans"][0].as_py() > 0
+    assert np.count_nonzero(kind == head["kinds"].index("fast")) > 0
+    acks = head["acks"]
+    ack, edge = (array(body, acks[name], acks["count"]) for name in ("ack", "edge"))
+    assert np.all(edge >= ack)
+    acked = array(body, segments["acked"], segments["count"])
+    # A segment is acknowledged at the first ACK beyond its end.
+    times = array(body, acks["t"], acks["count"])
+    for place in range(0, segments["count"], 50):
+        beyond = times[ack >= end[place]]
+        assert (beyond.size == 0 and np.isnan(acked[place])) or beyond[0] == acked[place]
+    assert head["sacks"]["count"] > 0
+    assert np.all(seq >= 0)
