@@ -35,6 +35,8 @@ def colors() -> str:
         f"// {NOTE}\nexport type Look = readonly [variable: string, dashes: readonly number[]];\n"
         f"export const CONTROLS: Record<string, Look> = {{\n{lines}}};\n"
         f"/** For names that are not among them. */\nexport const HUES = [{hues}] as const;\n"
+        f"/** In the order in which things that would look alike take the next one. */\n"
+        f"export const STROKES: readonly (readonly number[])[] = [{', '.join(DASHES[stroke] for stroke in palette.STROKES)}];\n"
         f"export const GUEST = {DASHES['--']};\n"
     )
 

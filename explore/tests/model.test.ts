@@ -3,7 +3,7 @@ import { heading, position, slider, text, typed, valueAt, wording, type Control 
 import { unframe } from "../src/engine/engine";
 import { pack, unpack } from "../src/model/link";
 import { valueAtTime } from "../src/model/picture";
-import { command, csv, shell } from "../src/model/take";
+import { command, csv, notebook, shell } from "../src/model/take";
 
 const control = (more: Partial<Control>): Control => ({
   path: "template.rate", title: "rate", text: "", kind: "quantity", quantity: "rate", unit: "bit/s", value: "10 Mbps", number: 10e6, given: true,
@@ -77,6 +77,12 @@ describe("what is taken away", () => {
   it("is a command that a shell reads as it was meant", () => {
     expect(command("sawtooth", { "template.rate": "12 Mb/s" })).toBe("elephan run sawtooth -s 'template.rate=12 Mb/s'");
     expect(shell("it's")).toBe(`'it'"'"'s'`);
+  });
+  it("is a notebook that Jupyter reads", () => {
+    const made = JSON.parse(notebook('title = "x"\n'));
+    expect(made.nbformat).toBe(4);
+    expect(made.cells[0].source).toContain('title = "x"');
+    expect(made.cells[0].source.trimEnd().endsWith("run")).toBe(true);
   });
   it("is CSV with names in quotes where they need them", () => {
     const line = { name: 'a,"b"', unit: "B", t: Float64Array.of(1), y: Float64Array.of(2.5), ask: { table: "flow_samples", column: "cwnd_bytes", how: "value" } };

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import re
+import shlex
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -119,6 +120,10 @@ def test_a_slider_gives_a_new_picture_and_undo_the_old_one(page, server):
     run = el.run("sawtooth", set={LIMIT: value})
     assert ask(page, "s.picture.summary.goodput_bps") == run.summary["goodput_bps"]
     assert ask(page, "s.picture.summary.drops") == run.summary["drops"]
+    page.get_by_text("take away").click()
+    words = shlex.split(page.locator(".sheet code").first.inner_text())
+    assert words == ["elephan", "run", "sawtooth", "-s", f"{LIMIT}={value}"]
+    page.get_by_text("take away").click()
     page.keyboard.press("Control+z")
     until(page, "s.text === x", before)
     settled(page)
@@ -186,6 +191,49 @@ def test_zoom_asks_for_the_samples_in_view(page, server):
     assert [t for t in window["t"] if 3e9 <= t <= 3.5e9] == inside.tolist()
     page.keyboard.press("0")
     until(page, "s.view.from_ns === 0")
+
+
+def test_what_happened_and_why_are_those_of_the_run(page, server):
+    open_scenario(page, server.address, "sawtooth")
+    settled(page)
+    until(page, "s.marks.length > 0 && s.why.length > 0")
+    drops = ask(page, "s.marks.filter(m => m.kind === 'drop').reduce((sum, m) => sum + m.count, 0)")
+    run = el.run("sawtooth")
+    assert drops == run.summary["drops"]
+    spans = ask(page, "s.why[0].spans")
+    assert spans[-1]["to_ns"] == 60e9
+    assert {span["reason"] for span in spans} >= {"congestion window", "recovery"}
+    assert page.locator(".ribbon .chips li", has_text="congestion window").is_visible()
+    first = page.locator(".events li button").first
+    first.click()
+    until(page, "s.view.to_ns - s.view.from_ns < 10e9")
+
+
+def test_segments_of_a_flow_are_those_that_the_tables_count(page, server):
+    open_scenario(page, server.address, "sawtooth")
+    settled(page)
+    ask(page, "s.zoom({from_ns: 0, to_ns: 2e9})")
+    page.get_by_label("Segments of one flow").check()
+    again = page.locator(".segments .chips li", has_text="retransmitted, recovery")
+    again.wait_for()
+    run = el.run("sawtooth")
+    at = run.flow_samples["time_ns"].to_pylist().index(2_000_000_000)
+    assert int(again.locator("b").inner_text()) == run.flow_samples["segs_retrans"][at].as_py()
+
+
+def test_a_capture_is_opened_and_shown(page, server, tmp_path):
+    el.run("sawtooth", set={"duration": "3 s", "warmup": "0 s"}, pcap=True, out=tmp_path / "run", report=False)
+    (capture, *_) = sorted((tmp_path / "run").glob("**/*.pcapng"))
+    page.goto(server.address)
+    page.locator(".file input").set_input_files(capture)
+    until(page, "s && s.capture && s.drawn > 0")
+    trace = el.analyze(capture, report=False)
+    shown = ask(page, "s.capture.flows.map(f => f.delivered_bytes)")
+    assert shown == trace.connections["delivered_bytes"].to_pylist()
+    delivered = next(line for line in lines(page, "inflight") if line["column"] == "inflight_bytes")
+    samples = dict(zip(trace.samples["time_ns"].to_pylist(), trace.samples["inflight_bytes"].to_pylist(), strict=True))
+    assert [samples[t] for t in delivered["t"]] == delivered["y"]
+    assert page.locator(".connections li").count() == trace.connections.num_rows
 
 
 def test_panels_are_taken_away_as_csv_and_svg(page, server):
@@ -350,7 +398,7 @@ def test_the_network_answers_while_the_slider_moves(page, server, name, record_p
     page.wait_for_timeout(500)
     for i in range(100):
         drawn = ask(page, "s.timings.length")
-        move(page, SCENARIOS[name], 0.2 + 0.006 * ((37 * i) % 100))
+        move(page, SCENARIOS[name], 0.35 + 0.005 * ((37 * i) % 100))
         until(page, "s.timings.length > x", drawn)
     found = ask(page, "s.timings.slice(-100).map(t => [t.first - t.asked, t.whole - t.asked, t.engine])")
     first, whole, engine = np.asarray(found).T

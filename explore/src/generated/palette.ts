@@ -33,4 +33,6 @@ export const CONTROLS: Record<string, Look> = {
 };
 /** For names that are not among them. */
 export const HUES = ["--ink", "--s0", "--s1", "--s2", "--s4", "--s3", "--s5"] as const;
+/** In the order in which things that would look alike take the next one. */
+export const STROKES: readonly (readonly number[])[] = [[], [6, 3], [1.5, 2.5], [6, 2.5, 1.5, 2.5]];
 export const GUEST = [6, 3];

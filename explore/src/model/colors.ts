@@ -1,5 +1,5 @@
 // One colour for each congestion control, on every panel and in every report.
-import { CONTROLS, GUEST, HUES, type Look } from "../generated/palette";
+import { CONTROLS, GUEST, HUES, STROKES, type Look } from "../generated/palette";
 
 const style = () => getComputedStyle(document.documentElement);
 let cache = new Map<string, string>();
@@ -30,12 +30,21 @@ export function crc32(text: string): number {
 
 const PORTS: Look[] = [["--ink", []], ["--muted", []], ["--s5", []], ["--s3", []]];
 
-/** Returns how a line looks: by congestion control as in every report, or by the number of its port. */
+/**
+ * Returns how a line looks: by congestion control as in every report, or by the number of its port.
+ * `reno~1` is a second thing with Reno: as in reports it has the next stroke.
+ */
 export function lookOf(paint: string): Look {
   const port = /^port (\d+)$/.exec(paint);
   if (port) return PORTS[Number(port[1]) % PORTS.length]!;
   const series = /^series (\d+)$/.exec(paint);
   if (series) return [`--s${Number(series[1]) % 6}`, Number(series[1]) < 6 ? [] : GUEST];
+  const again = /^(.*)~(\d+)$/.exec(paint);
+  if (again) {
+    const [hue, dashes] = lookOf(again[1]!);
+    const at = STROKES.findIndex((s) => s.length === dashes.length && s[0] === dashes[0]);
+    return [hue, STROKES[(at + Number(again[2])) % STROKES.length]!];
+  }
   return CONTROLS[paint] ?? [HUES[crc32(paint) % HUES.length]!, GUEST];
 }
 

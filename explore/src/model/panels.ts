@@ -86,10 +86,21 @@ export function drawnPorts(ports: Port[]): Port[] {
 export function wanted(flows: Flow[], ports: Port[], topology: Topology): Wanted[] {
   const out: Wanted[] = [];
   const own = drawnFlows(flows);
+  // Traffic of one congestion control has one colour; the second entry with it has the next stroke.
+  const entries = new Map<string, string[]>();
+  const paint = (f: Flow): string => {
+    const name = f.congestion_control || f.protocol;
+    const known = entries.get(name) ?? [];
+    if (!known.includes(f.traffic)) known.push(f.traffic);
+    entries.set(name, known);
+    const turn = known.indexOf(f.traffic);
+    return turn ? `${name}~${turn}` : name;
+  };
   for (const f of own) {
+    const look = paint(f);
     const line = (panel: PanelId, column: string, how: "value" | "rate", role: Wanted["role"] = "main") =>
       out.push({
-        panel, role, name: f.name, flow: f.id, group: f.traffic, paint: f.congestion_control || f.protocol,
+        panel, role, name: f.name, flow: f.id, group: f.traffic, paint: look,
         ask: { table: "flow_samples", column, where: { flow: f.id }, how },
       });
     line("goodput", "delivered_bytes", "rate");

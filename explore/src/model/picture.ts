@@ -41,13 +41,16 @@ export async function fetchLines(engine: Engine, handle: number, asked: Wanted[]
 /** Returns the lines that a reply has, beside what each was asked for. */
 export function asLines(asked: Wanted[], head: Head, body: ArrayBuffer): Line[] {
   const lines = head.lines as { offset_t: number; offset_y: number; count: number; unit: string; thinned: boolean }[];
-  return lines.map((line, i) => ({
-    ...asked[i]!,
-    t: line.count ? new Float64Array(body, line.offset_t, line.count) : EMPTY,
-    y: line.count ? new Float64Array(body, line.offset_y, line.count) : EMPTY,
-    unit: line.unit,
-    thinned: line.thinned,
-  }));
+  return lines.map((line, i) => {
+    let t = line.count ? new Float64Array(body, line.offset_t, line.count) : EMPTY;
+    let y = line.count ? new Float64Array(body, line.offset_y, line.count) : EMPTY;
+    // An interval of a capture without a sample is no end of the line.
+    if (asked[i]!.ask.table === "connection_samples" && y.some((v) => v !== v)) {
+      t = t.filter((_, k) => y[k] === y[k]);
+      y = y.filter((v) => v === v);
+    }
+    return { ...asked[i]!, t, y, unit: line.unit, thinned: line.thinned };
+  });
 }
 
 export type Parts = { flows: Flow[]; ports: Port[]; topology: Topology; asked: Wanted[] };

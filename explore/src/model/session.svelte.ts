@@ -43,12 +43,16 @@ export class Session {
   cursor_ns = $state<number | null>(null);
   flow = $state<number | null>(null);
 
+  /** The keys of the scenario as it was opened, for the command that makes this run. */
+  private opened: Record<string, unknown> | null = null;
   /** What is looked at if it is no scenario. */
   capture = $state.raw<{ name: string; flows: Flow[] } | null>(null);
   running = $state(false);
   share = $state(0);
   width = 700;
   name = $state("");
+  /** Whether `elephan run NAME` finds the scenario as it was opened. */
+  library = false;
 
   /** For tests and for docs/performance.md: when each change came and when it was drawn, in ms of this page. */
   readonly timings: Timing[] = [];
@@ -162,6 +166,14 @@ export class Session {
     }
   }
 
+  /** The keys that differ from those of the scenario as it was opened; null if some were taken out. */
+  get changes(): Record<string, string> | null {
+    const [before, now] = [this.opened ?? {}, this.given];
+    if (Object.keys(before).some((key) => !(key in now) && !key.endsWith(".kind"))) return null;
+    const own = Object.entries(now).filter(([key, value]) => String(before[key]) !== String(value));
+    return Object.fromEntries(own.map(([key, value]) => [key, String(value)]));
+  }
+
   /** A gesture is over: what comes next is a step of its own. */
   rest(): void {
     this.history.settle();
@@ -211,6 +223,7 @@ export class Session {
     this.given = head.given ?? {};
     if (head.controls?.length) this.controls = head.controls.map(complete);
     if (head.ok) {
+      this.opened ??= this.given;
       this.plan = head.plan;
       this.resolved = head.resolved ?? "";
     }

@@ -29,6 +29,14 @@ export function python(text: string): string {
   return `import elephan as el\n\nSCENARIO = ${quote}\n\nrun = el.run(SCENARIO)\nprint(run)\nrun.report()\n`;
 }
 
+/** Returns a notebook with that program. */
+export function notebook(text: string): string {
+  const cell = (source: string) => ({ cell_type: "code", execution_count: null, id: "run", metadata: {}, outputs: [], source });
+  const metadata = { kernelspec: { display_name: "Python 3", language: "python", name: "python3" } };
+  const source = python(text).replace("print(run)\nrun.report()\n", "run");
+  return JSON.stringify({ cells: [cell(source)], metadata, nbformat: 4, nbformat_minor: 5 }, null, 1);
+}
+
 /** Returns a word that a POSIX shell reads as it stands. */
 export function shell(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
