@@ -79,6 +79,15 @@ def _heading(figure: Any, axes: Sequence[Axes], statistic: str, unit: str, logar
         small_heading(axis, text if titled.named else f"{titled.words} {text}")
 
 
+def _along(axes: Sequence[Axes], words: str) -> None:
+    """Names the x axis below the lowest panel of each column."""
+    rows, columns = shape(len(axes))
+    for place, axis in enumerate(axes[-columns:], len(axes) - columns):
+        axis.set_xlabel(words)
+        if place < (rows - 1) * columns:  # nothing stands below it
+            axis.tick_params(axis="x", labelbottom=True)
+
+
 def _key(figure: Any, axis: Axis | None, found: Sequence[Look], axes: Any, joined: bool = True) -> None:
     """Names the colours below a figure, of points or of lines that join them."""
     if axis is None:
@@ -131,9 +140,7 @@ def _lines(swept: Swept, roles: Roles, statistic: str) -> Figure:
             d.end_labels(axis, ends, gap=0.1)
     if count > 1:
         _key(figure, roles.color, own, axes[0])
-        figure.supxlabel(roles.x.words, fontsize=9, color=INK)
-    else:
-        axes[0].set_xlabel(roles.x.words)
+    _along(axes, roles.x.words)
     return figure
 
 
@@ -177,7 +184,7 @@ def _rows(swept: Swept, roles: Roles, statistic: str) -> Figure:
             mark(axis, intervals, factor, by_row or one.color, offset, one.stroke != "-", name)
         small_heading(axis, what if roles.panel is None else roles.panel.texts[p], label if roles.panel is None else "")
     if roles.panel is not None:
-        figure.supxlabel(f"{what}, {label}" if label else what, fontsize=9, color=INK)
+        _along(axes, f"{what}, {label}" if label else what)
     _key(figure, roles.color, own, axes[0], False)
     return figure
 
