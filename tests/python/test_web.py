@@ -138,14 +138,11 @@ def test_a_capture_is_read_in_the_page(tmp_path):
 
 def test_what_goes_wrong_is_one_message():
     text = library()["sawtooth"].path.read_text(encoding="utf-8")
-    # More rows than 32 bits of memory hold: the run ends with a line, or traps and the next instance answers.
-    flood = text.replace('"50 ms"', '"1 us"').replace("60 s", "3000 s")
     guest = text.replace('"reno"\n\n', '{ python = "evil.py:Evil" }\n\n')
     replay = text.replace('kind = "bulk"', 'kind = "replay"\nfile = "/etc/passwd"').replace('congestion_control = "reno"', "")
     asked = [
         {"method": "run", "params": {"text": guest}},
         {"method": "run", "params": {"text": replay}},
-        {"method": "run", "params": {"text": flood}},
         {"method": "nope", "params": {}},
         {"method": "run", "params": {"text": text, "until_s": 12}},
     ]
@@ -155,8 +152,18 @@ def test_what_goes_wrong_is_one_message():
         assert one["head"]["message"], one
         assert "\n" not in one["head"]["message"]
     assert "a page reads no files" in found[1]["head"]["message"]
-    assert "the limit of" in found[2]["head"]["message"]
     assert found[-1]["head"]["kind"] == "done"
+
+
+@pytest.mark.slow
+def test_more_rows_than_memory_are_one_message():
+    text = library()["sawtooth"].path.read_text(encoding="utf-8")
+    # 64 flows sampled each 100 us: more than the limit of tables after 8 of 100 s.
+    flood = text.replace('"50 ms"', '"100 us"').replace("60 s", "100 s").replace("pairs = 1", "pairs = 64")
+    short = {"text": text, "until_s": 12}
+    found = in_wasm([{"method": "run", "params": {"text": flood}}, {"method": "run", "params": short}])
+    assert "the limit of 1024 MB of tables is reached" in found[0]["head"]["message"]
+    assert found[1]["head"]["kind"] == "done"
 
 
 def test_the_engine_is_small():
