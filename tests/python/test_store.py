@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -235,7 +236,7 @@ def test_where_a_command_runs_does_not_change_its_folder(tmp_path: Path) -> None
     [
         (("--shard", "2/2"), "shard 2/2: write i/n with i from 0 to n - 1, such as 0/8"),
         (("--shard", "0/2", "--on", "dask"), "--shard runs a share of the trials here; it goes without --on"),
-        (("--on", "kept"), "keeps none of the 2 trials"),
+        (("--on", "kept"), "results/sawtooth-sweep.trials: no such store of trials"),
         (("--on", "moon"), 'on: "moon" is no place; there are threads, processes, dask, tcp://HOST:8786, slurm'),
         (("--slurm", "time=1"), "--slurm and --wait go with --on slurm"),
         (("--on", "slurm", "-s", "duration=5parsecs"), "duration"),
@@ -454,8 +455,7 @@ def test_a_part_that_comes_while_others_are_removed_stays(tmp_path: Path, monkey
 
 def test_a_row_that_goes_from_a_tail_to_a_part_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Store.to(tmp_path / "s")
-    driver.put(_row(1), {})
-    for name in ("_tail_records", "_tables"):  # the part is written before, between or after the two are read
+    for seed, name in enumerate(("_tail_records", "_tables"), 1):  # the part is written before, between or after the two are read
         read = getattr(Store, name)
 
         def first(store: Store, *arguments: Any, read: Any = read) -> Any:
@@ -463,10 +463,10 @@ def test_a_row_that_goes_from_a_tail_to_a_part_is_seen(tmp_path: Path, monkeypat
             driver.flush()
             return found
 
+        driver.put(_row(seed), {})
         with monkeypatch.context() as patched:
             patched.setattr(Store, name, first)
-            assert [row.identity.seed for row in Store.at(tmp_path / "s").rows()] == [1]
-        driver.put(_row(1), {})
+            assert [row.identity.seed for row in Store.at(tmp_path / "s").rows()][-1] == seed
     driver.close()
 
 
@@ -475,3 +475,55 @@ def test_a_store_whose_maker_was_killed_is_made_by_the_next(tmp_path: Path) -> N
     (tmp_path / "s" / f".{parts.new_writer()}.json").write_text("")
     Store.to(tmp_path / "s").close()
     assert Store.at(tmp_path / "s").rows() == []
+
+
+def _mounted(place: Path) -> bool:
+    place.mkdir()
+    return subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", place], capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to mount a disk")
+def test_a_store_on_a_disk_that_is_read_only(tmp_path: Path) -> None:
+    """Nothing can be added, which is one line; everything that is there can be asked."""
+    if not _mounted(tmp_path / "disk"):
+        pytest.skip("no disk can be mounted here")
+    store = tmp_path / "disk" / "s"
+    try:
+        whole = el.sweep("sawtooth", set=DELAYS, repetitions=2, store=store)
+        subprocess.run(["mount", "-o", "remount,ro", tmp_path / "disk"], check=True)
+        with pytest.raises(el.ElephanError, match=f"^cannot write the store {store}: "):
+            el.sweep("sawtooth", set=DELAYS, repetitions=3, store=store)
+        assert el.sweep("sawtooth", set=DELAYS, repetitions=2, store=store, on="kept").table.equals(whole.table)
+        assert len(Store.at(store).rows()) == 4
+        assert Store.at(store).check() == []
+    finally:
+        subprocess.run(["umount", tmp_path / "disk"], check=True)
+
+
+def test_a_copy_without_empty_folders_is_a_store(tmp_path: Path) -> None:
+    with Store.to(tmp_path / "s") as store:
+        store.put(_row(1), {})
+    for name in ("tails", "attempts"):
+        shutil.rmtree(tmp_path / "s" / name)
+    assert [row.identity.seed for row in Store.at(tmp_path / "s").rows()] == [1]
+    assert Store.at(tmp_path / "s").check() == []
+    assert Store.at(tmp_path / "s").summary().trials == 1
+
+
+def test_tables_of_a_study_are_made_again_from_shares(tmp_path: Path) -> None:
+    """An array does not keep the tables that the result of a study wants: the report runs those trials again, and only them."""
+    from elephan.base.errors import PartDone
+    from elephan.experiment.job import Job, Statistics
+    from elephan.experiment.pool import How, run_jobs
+
+    source = open_source("sawtooth")
+    jobs = [Job(source, SHORT, seed, Variant("v"), tmp_path / f"run-{seed}") for seed in range(1, 7)]
+    measure = Statistics(("goodput_bps.sum",))
+    with pytest.raises(PartDone):
+        run_jobs(jobs, measure, How(on="shard 0/2", store=tmp_path / "s", name="e"))
+    done = [row.identity.seed for row in Store.at(tmp_path / "s").rows()]
+    assert 0 < len(done) < 6
+    assert not list(tmp_path.glob("run-*"))
+    found = run_jobs(jobs, measure, How(on="kept", store=tmp_path / "s", name="e"))
+    assert [outcome.job.seed for outcome in found] == done
+    assert sorted(path.name for path in tmp_path.glob("run-*")) == [f"run-{seed}" for seed in done]

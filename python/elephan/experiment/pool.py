@@ -126,12 +126,15 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
     place = how.place()
     with ExitStack() as opened:
         identities = _identities(jobs, measure) if how.store is not None else [None] * len(jobs)
-        store = opened.enter_context(Store.to(how.store)) if how.store is not None else None
+        store = opened.enter_context((Store.at if how.on == "kept" else Store.to)(how.store)) if how.store is not None else None
         again = how.again and how.on != "kept"
-        if how.keep is not None:
+        if how.shard is not None or how.on == "slurm":  # the tables of a result, which another process makes, are not wanted here
+            jobs = [replace(job, folder=None) for job in jobs]
+        if how.keep is not None and how.on != "kept":
             jobs = _keeping(jobs, store, identities, how.keep, again)
-        outcomes: dict[int, Outcome] = {} if store is None or again else _kept(store, jobs, identities, how)
-        missing = [number for number in range(len(jobs)) if number not in outcomes and _is_mine(identities[number], how)]
+        there = {} if store is None or again else store.kept([one for one in identities if one is not None])
+        outcomes: dict[int, Outcome] = {} if store is None or again else _kept(store, there, jobs, identities, how)
+        missing = [number for number in range(len(jobs)) if number not in outcomes and _is_mine(identities[number], there, how)]
         if how.on == "slurm" and missing:
             raise Elsewhere(len(missing), len(jobs))
         # The first seed of all variants, then the second: if the runs end early, every variant has some.
@@ -175,10 +178,10 @@ def _keeping(jobs: Sequence[Job], store: Store | None, identities: Sequence[Iden
     return found
 
 
-def _is_mine(identity: Identity | None, how: How) -> bool:
-    """Whether a trial that is not kept is to be run here."""
+def _is_mine(identity: Identity | None, there: Mapping[str, Kept], how: How) -> bool:
+    """Whether a trial that is not taken from the store is to be run here: of what is kept, if its tables are wanted too."""
     if how.on == "kept":
-        return False
+        return identity is not None and identity.key in there
     if how.shard is None and how.on != "slurm":
         return True
     if identity is None:
@@ -222,9 +225,10 @@ def _identities(jobs: Sequence[Job], measure: Measure) -> list[Identity | None]:
     ]
 
 
-def _kept(store: Store, jobs: Sequence[Job], identities: Sequence[Identity | None], how: How) -> dict[int, Outcome]:
-    """The outcomes that the store has."""
-    found = store.kept([one for one in identities if one is not None])
+def _kept(
+    store: Store, found: Mapping[str, Kept], jobs: Sequence[Job], identities: Sequence[Identity | None], how: How
+) -> dict[int, Outcome]:
+    """The outcomes of the trials that the store has."""
     outcomes = {}
     for number, (job, identity) in enumerate(zip(jobs, identities, strict=True)):
         row = found.get(identity.key) if identity is not None else None
@@ -269,7 +273,7 @@ def _reasons(
 def _keep(store: Store, how: How, place: Place | None, identity: Identity, outcome: Outcome) -> None:
     """Keeps an outcome; without a place it is that of another experiment, which is a trial of this one too."""
     job = outcome.job
-    if outcome.lost or outcome.error == "interrupted":
+    if outcome.lost or outcome.error == "interrupted" or how.on == "kept":  # such a store is only read
         return
     command = "" if outcome.done else job.command
     error = outcome.error or ""

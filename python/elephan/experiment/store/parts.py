@@ -150,7 +150,14 @@ def read_part(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 def parts(folder: Path) -> list[Path]:
     """The files of a folder of parts; those being written, which begin with a dot, are none."""
-    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    return sorted(path for path in _files(folder) if not path.name.startswith("."))
+
+
+def _files(folder: Path) -> list[Path]:
+    """What is in a folder; nothing if it is not there, as programs that copy files leave out empty folders."""
+    with contextlib.suppress(FileNotFoundError):
+        return list(folder.iterdir())
+    return []
 
 
 class Tail:
@@ -196,11 +203,11 @@ def _from_text(found: dict[str, Any]) -> Any:
 
 def tails(folder: Path) -> list[Path]:
     """The tails of a folder."""
-    return sorted(path for path in folder.iterdir() if _TAIL.fullmatch(path.name))
+    return sorted(path for path in _files(folder) if _TAIL.fullmatch(path.name))
 
 
 def strangers(where: Path) -> Iterable[Path]:
     """Files in a store that are none of its own."""
     known = {"store.json", "aside", "slurm", "runs", *FOLDERS}
     found = [path for path in where.iterdir() if path.name not in known and not path.name.startswith(".")]
-    return [*found, *(path for path in (where / "tails").iterdir() if not _TAIL.fullmatch(path.name))]
+    return [*found, *(path for path in _files(where / "tails") if not _TAIL.fullmatch(path.name))]
