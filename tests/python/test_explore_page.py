@@ -386,6 +386,26 @@ def test_a_killed_server_gives_one_message_and_nothing_is_lost(page):
         page.said[:] = [line for line in page.said if "WebSocket" not in line and "ERR_CONNECTION" not in line]
 
 
+def test_the_engine_in_the_page_gives_the_same_lines(page):
+    if not (PAGE.parent / "wasm/elephan.wasm").exists():
+        pytest.skip("no python/elephan/explore/wasm: make web")
+    server = Server("--wasm")
+    try:
+        open_scenario(page, server.address, "sawtooth")
+        settled(page)
+        assert ask(page, "s.engine.kind") == "wasm"
+        window = next(line for line in lines(page, "window") if line["column"] == "cwnd_bytes")
+        assert window["y"] == el.run("sawtooth").flow_samples["cwnd_bytes"].to_pylist()
+        for share in (0.3, 0.35, 0.4):  # what is taken back ends a worker
+            move(page, LIMIT, share)
+            page.wait_for_timeout(30)
+        settled(page)
+        value = re.search(r'limit = "([^"]+)"', ask(page, "s.picture.text"))[1]
+        assert ask(page, "s.picture.summary.goodput_bps") == el.run("sawtooth", set={LIMIT: value}).summary["goodput_bps"]
+    finally:
+        server.stop()
+
+
 SCENARIOS = {"sawtooth": LIMIT, "cubic-vs-reno": LIMIT, "incast": LIMIT, "bbr-vs-cubic": LIMIT}
 
 

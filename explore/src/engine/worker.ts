@@ -23,20 +23,6 @@ const env = {
   },
 };
 
-async function load(): Promise<void> {
-  const answer = await fetch(new URL("./wasm/elephan.wasm", location.href));
-  if (!answer.ok) throw new Error("no engine");
-  const made = await WebAssembly.instantiateStreaming(answer, { env });
-  exports = made.instance.exports as unknown as Exports;
-}
-
-const ready = load();
-ready.catch(() =>
-  self.postMessage({
-    lost: "This page found no engine. Open the address that `elephan explore` has printed, with its token; a static site has its engine in wasm/elephan.wasm.",
-  }),
-);
-
 function put(data: Uint8Array): number {
   const place = exports.elephan_alloc(data.length);
   if (place === 0) throw new Error("not enough memory in this page");
@@ -44,10 +30,9 @@ function put(data: Uint8Array): number {
   return place;
 }
 
-self.onmessage = async (event: MessageEvent<{ head: string; payload: ArrayBuffer | null }>) => {
-  await ready;
-  const head = new TextEncoder().encode(event.data.head);
-  const payload = new Uint8Array(event.data.payload ?? new ArrayBuffer(0));
+function answer(request: string, given: ArrayBuffer | null): void {
+  const head = new TextEncoder().encode(request);
+  const payload = new Uint8Array(given ?? new ArrayBuffer(0));
   try {
     const [a, b] = [put(head), put(payload)];
     exports.elephan_answer(a, head.length, b, payload.length);
@@ -56,4 +41,17 @@ self.onmessage = async (event: MessageEvent<{ head: string; payload: ArrayBuffer
   } catch (error) {
     self.postMessage({ broken: panic ? `internal error, please report it with the scenario: ${panic}` : String((error as Error).message) });
   }
+}
+
+// First the compiled engine comes, then requests; those that come before it is ready wait.
+let ready: Promise<void>;
+self.onmessage = async ({ data }: MessageEvent<{ module: WebAssembly.Module } | { head: string; payload: ArrayBuffer | null }>) => {
+  if ("module" in data) {
+    ready = WebAssembly.instantiate(data.module, { env }).then((made) => {
+      exports = made.exports as unknown as Exports;
+    });
+    return;
+  }
+  await ready;
+  answer(data.head, data.payload);
 };

@@ -13,8 +13,8 @@ export type Told = { version: string; tables: Head; limits: Head };
 type Timing = { asked: number; first: number; whole: number; engine: number };
 type Seen = { title?: string; question?: string; duration_ns: number; warmup_ns: number };
 
-/** A run that is younger than this is not taken back for the next move of a slider. */
-const PATIENCE_MS = 90;
+/** A run that is younger than this is not taken back for the next move of a slider. In WebAssembly it costs a worker. */
+const PATIENCE_MS = { native: 90, wasm: 500 };
 
 export class Session {
   readonly history: History<string>;
@@ -151,7 +151,7 @@ export class Session {
 
   /** Lets a run under way come to its end if it is short, so that a dragged slider draws whole pictures one after the other. */
   private async patience(): Promise<void> {
-    const left = this.begun + PATIENCE_MS - performance.now();
+    const left = this.begun + PATIENCE_MS[this.engine.kind] - performance.now();
     if (this.running && left > 0) await Promise.race([this.ending, new Promise((resolve) => setTimeout(resolve, left))]);
   }
 
