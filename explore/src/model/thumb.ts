@@ -5,7 +5,7 @@ import { fetchLines, fetchParts, type Line } from "./picture";
 type Made = { lines: Line[]; end: number };
 const made = new Map<string, Promise<Made>>();
 let last: Promise<unknown> = Promise.resolve();
-const PATIENCE_MS = 3000;
+const PATIENCE_MS = 15_000;
 
 async function draw(engine: Engine, text: string, gone: AbortSignal): Promise<Made> {
   if (gone.aborted) throw new Cancelled();
