@@ -206,7 +206,7 @@ class Mine(elephan.CongestionControl):
 def test_a_run_that_kills_its_workers_fails_alone(tmp_path: Path) -> None:
     """On a cluster of its own, whose workers are replaced. Such a failure is not kept: it may be the machine's."""
     (tmp_path / "mine.py").write_text(DEADLY)
-    mine = [{"python": f"{tmp_path}/mine.py:Mine", "dies": dies} for dies in (False, True)]
+    mine = [{"python": f"{tmp_path}/mine.py:Mine", "params": {"dies": dies}} for dies in (False, True)]
     set_in = {"duration": "2 s", "warmup": "1 s", "traffic.reno.congestion_control": mine}
     done = el.sweep("sawtooth", set=set_in, repetitions=2, on="dask", workers=2, store=tmp_path / "s")
     assert done.table.num_rows == 2

@@ -111,7 +111,7 @@ class Dask:
                 workers, asked = self._workers_of(client), time.monotonic()
             if workers:
                 alone = asked
-            elif asked - alone > PATIENCE_S:
+            elif self._address and asked - alone > PATIENCE_S:  # those of this machine are replaced
                 raise ElephanError(f"the Dask cluster {self._address} has lost all its workers; {_GOES_ON}")
             while (waiting or again) and len(running) < AHEAD * max(1, workers):
                 batch = again.pop() if again else pace.taken(waiting)
@@ -133,13 +133,13 @@ class Dask:
         from distributed import CancelledError, KilledWorker
 
         try:
-            found: list[tuple[int, Outcome]] = future.result()
+            found: list[tuple[int, Outcome]] = future.result(timeout=PATIENCE_S)
         except KilledWorker as error:
             if len(chunk) > 1:
                 return None
             why = f"workers died while they ran it ({str(error).partition(chr(10))[0]})"
             return [(number, Outcome(job, error=why, lost=True)) for number, job, _ in chunk]
-        except CancelledError:  # by a client that has lost its scheduler
+        except (CancelledError, TimeoutError):  # of a client whose scheduler is lost, or stands still
             self._workers_of(client)
             return None
         return found
