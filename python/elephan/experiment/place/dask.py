@@ -101,8 +101,9 @@ class Dask:
     ) -> Iterator[tuple[int, Outcome] | None]:
         engine, pace = identity.engine(), Pace()
         running: dict[Any, Chunk] = {}
-        again: list[Chunk] = []  # chunks of one job, of chunks whose workers died
+        again: list[Chunk] = []  # jobs whose workers died, of them or of others that waited there: each runs alone at the end
         waiting.reverse()
+        suspect: Chunk | None = None  # which runs alone
         workers, asked = self.workers, time.monotonic()
         alone = asked  # since when no worker is there
         while waiting or running or again:
@@ -113,12 +114,13 @@ class Dask:
                 alone = asked
             elif self._address and asked - alone > PATIENCE_S:  # those of this machine are replaced
                 raise ElephanError(f"the Dask cluster {self._address} has lost all its workers; {_GOES_ON}")
-            while (waiting or again) and len(running) < AHEAD * max(1, workers):
-                batch = again.pop() if again else pace.taken(waiting)
+            while (waiting and len(running) < AHEAD * max(1, workers)) or (again and not running):
+                suspect = None if waiting else again.pop()
+                batch = suspect or pace.taken(waiting)
                 running[client.submit(_chunk, batch, measure, engine, pure=False, retries=3)] = batch
             for future in [one for one in running if one.done()]:
                 chunk = running.pop(future)
-                found = self._result(client, future, chunk)
+                found = self._result(client, future, chunk, alone=chunk is suspect)
                 if found is None:
                     again += [[one] for one in chunk]
                 for number, outcome in found or ():
@@ -128,14 +130,14 @@ class Dask:
             yield None
             time.sleep(0.02)
 
-    def _result(self, client: Any, future: Any, chunk: Chunk) -> list[tuple[int, Outcome]] | None:
-        """The outcomes of a chunk; None if workers died of it and nobody knows of which job."""
+    def _result(self, client: Any, future: Any, chunk: Chunk, alone: bool) -> list[tuple[int, Outcome]] | None:
+        """The outcomes of a chunk; None if workers died and nobody knows of which job, as the chunk did not run alone."""
         from distributed import CancelledError, KilledWorker
 
         try:
             found: list[tuple[int, Outcome]] = future.result(timeout=PATIENCE_S)
         except KilledWorker as error:
-            if len(chunk) > 1:
+            if not alone:
                 return None
             why = f"workers died while they ran it ({str(error).partition(chr(10))[0]})"
             return [(number, Outcome(job, error=why, lost=True)) for number, job, _ in chunk]
