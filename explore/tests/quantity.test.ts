@@ -26,10 +26,20 @@ describe("quantities", () => {
     expect(write(0.16, parse("1 bdp")!)).toBe("0.16 bdp");
   });
   it("has what it writes for a reading of its own", () => {
-    for (const text of ["12.3 Mb/s", "64 KiB", "250 us", "0.16 bdp", "33 packets", "1.46 kB"]) {
+    for (const text of ["12.3 Mb/s", "64 KiB", "250 us", "0.16 bdp", "33 p", "1.46 kB", "3120 KiB", "700 B"]) {
       const quantity = parse(text)!;
       expect(parse(write(quantity.value, quantity))?.value).toBeCloseTo(quantity.value, 9);
     }
+  });
+  it("writes whole bytes, which the language wants", () => {
+    for (const value of [1500.4, 3_198_156, 65_536, 3.2e7, 700.2, 123_456.7])
+      for (const unit of ["KiB", "MiB", "kB"]) {
+        const written = write(value, { value, kind: "size", unit });
+        const bytes = parse(written)!.value;
+        expect(Math.abs(bytes - Math.round(bytes))).toBeLessThan(1e-6);
+        expect(bytes / value).toBeCloseTo(1, 1);
+      }
+    expect(write(3_198_156, parse("64 KiB")!)).toBe("3120 KiB");
   });
   it("finds round steps", () => {
     expect(round_steps(0, 10, 5)).toEqual([0, 2, 4, 6, 8, 10]);

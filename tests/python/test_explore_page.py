@@ -406,6 +406,23 @@ def test_the_engine_in_the_page_gives_the_same_lines(page):
         server.stop()
 
 
+def test_a_finished_result_is_opened(page, tmp_path):
+    run = el.run(
+        "sawtooth",
+        seed=3,
+        set={"template.rate": "12 Mbps", "duration": "5 s", "warmup": "1 s"},
+        out=tmp_path / "kept",
+        report=False,
+    )
+    server = Server(str(tmp_path / "kept"))
+    try:
+        page.goto(server.address)
+        until(page, "s && s.drawn > 0")
+        assert ask(page, "[s.picture.seed, s.picture.summary.goodput_bps]") == [3, run.summary["goodput_bps"]]
+    finally:
+        server.stop()
+
+
 SCENARIOS = {"sawtooth": LIMIT, "cubic-vs-reno": LIMIT, "incast": LIMIT, "bbr-vs-cubic": LIMIT}
 
 

@@ -18,7 +18,7 @@ export function parse(text: string): Quantity | null {
   if (unit === "") return { value, kind: "number", unit };
   if (unit === "%") return { value: value / 100, kind: "number", unit };
   if (unit === "bdp") return { value, kind: "bdp", unit };
-  if (/^(packets?|segments?|frames?)$/.test(unit)) return { value, kind: "packets", unit };
+  if (/^(p|packets?)$/.test(unit)) return { value, kind: "packets", unit };
   if (unit in TIME) return { value: value * TIME[unit]!, kind: "time", unit };
   const rate = /^([KMGT]i?|k)?(?:(b)(?:ps|\/s|it\/s)|(B)(?:ps|\/s))$/.exec(unit);
   if (rate) return { value: value * SI[rate[1] ?? ""]! * RATE[rate[2] ? "b" : "B"], kind: "rate", unit };
@@ -68,13 +68,15 @@ export function write(value: number, like: Quantity): string {
   if (like.kind === "rate") return scaled(value, "b/s", digits).replaceAll("\u202f", "").replace(" ", " ");
   if (like.kind === "time") return show(value, "s", digits).replace("µs", "us").replaceAll("\u202f", "");
   if (like.kind === "size") {
-    if (!/i/.test(like.unit)) return scaled(value, "B", digits).replaceAll("\u202f", "");
-    const [step, prefix] = ([["Gi"], ["Mi"], ["Ki"]] as const).map(([p]) => [SI[p]!, p] as const).find(([s]) => value >= s) ?? [1, ""];
-    return `${Number((value / step).toPrecision(digits))} ${prefix}B`;
+    // Whole bytes: the language takes no others.
+    if (!/i/.test(like.unit)) return scaled(value < 1000 ? Math.round(value) : value, "B", digits).replaceAll("\u202f", "");
+    if (value < 10_240 && value % 1024 !== 0) return `${Math.round(Number(value.toPrecision(digits)))} B`;
+    const kib = Math.round(Number((value / 1024).toPrecision(digits)));
+    return kib % 1024 === 0 ? `${kib / 1024} MiB` : `${kib} KiB`;
   }
   const number = String(Number(value.toPrecision(digits)));
   if (like.kind === "bdp") return `${number} bdp`;
-  if (like.kind === "packets") return `${Math.max(1, Math.round(value))} packets`;
+  if (like.kind === "packets") return `${Math.max(1, Math.round(Number(value.toPrecision(digits))))} p`;
   return number;
 }
 
