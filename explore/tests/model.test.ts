@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { heading, position, slider, text, typed, valueAt, wording, type Control } from "../src/model/controls";
+import { fitting, heading, position, slider, text, typed, valueAt, wording, type Control } from "../src/model/controls";
 import { unframe } from "../src/engine/engine";
 import { pack, unpack } from "../src/model/link";
 import { valueAtTime } from "../src/model/picture";
@@ -54,6 +54,12 @@ describe("controls", () => {
     expect(heading("traffic[1]", { "traffic[1].name": '"bbr"' })).toBe("traffic · bbr");
     expect(heading("template", { "template.kind": '"star"' })).toBe("network · star");
     expect(heading("links[0]", { "links[0].between": '["a", "b"]' })).toBe("links · a – b");
+  });
+  it("end with the run, and leave out what the traffic opens itself", () => {
+    const start = control({ path: "traffic[0].start", unit: "s", high: 60, number: 0, low: 0 });
+    const many = control({ path: "traffic[0].connections", kind: "count" });
+    expect(fitting([start, many], { "traffic[0].kind": '"bulk"' }, 5).map((c) => c.high)).toEqual([5, 1e8]);
+    expect(fitting([start, many], { "traffic[0].kind": "transfers" }, 5)).toHaveLength(1);
   });
   it("show tables as the text has them", () => {
     expect(wording(control({ value: { uniform: ["0 s", "1 s"] }, number: null }))).toBe('{ uniform = ["0 s", "1 s"] }');

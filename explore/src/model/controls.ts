@@ -28,6 +28,19 @@ export function complete(control: Partial<Control> & Pick<Control, "path" | "tit
   };
 }
 
+/** Traffic whose connections come by themselves: the key is an error there. */
+const OPENS_ITS_OWN = ["transfers", "disk-copy"];
+
+/** Returns the controls that fit: no start after the end of the run, no count of connections where the traffic opens its own. */
+export function fitting(all: Control[], given: Record<string, unknown>, duration_s: number): Control[] {
+  return all.flatMap((control) => {
+    const traffic = /^(traffic\[\d+\])\.connections$/.exec(control.path);
+    if (traffic && OPENS_ITS_OWN.includes(bare(given[`${traffic[1]}.kind`]))) return [];
+    if (!/(^|\.)(start|stop|warmup)$/.test(control.path) || control.high === null) return [control];
+    return [{ ...control, high: Math.min(control.high, duration_s) }];
+  });
+}
+
 /** Returns the value of a control as a person reads and types it. */
 export function wording(control: Control): string {
   if (control.pattern && control.number !== null) return String(control.number);

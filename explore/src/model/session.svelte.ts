@@ -1,6 +1,6 @@
 // What the page knows and does: the scenario, its run, the picture before, the view.
 import { Cancelled, EngineError, type Engine, type Head, type Reply } from "../engine/engine";
-import { complete, type Control } from "./controls";
+import { complete, fitting, type Control } from "./controls";
 import { History } from "./history.svelte";
 import { pack } from "./link";
 import { wantedOfCapture, type Flow } from "./panels";
@@ -221,7 +221,7 @@ export class Session {
     this.errors = head.errors ?? [];
     this.notes = head.notes ?? [];
     this.given = head.given ?? {};
-    if (head.controls?.length) this.controls = head.controls.map(complete);
+    if (head.controls?.length) this.controls = fitting(head.controls.map(complete), this.given, (head.plan?.duration_ns ?? 1e18) / 1e9);
     if (head.ok) {
       this.opened ??= this.given;
       this.plan = head.plan;
