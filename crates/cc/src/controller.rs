@@ -205,6 +205,16 @@ impl Controller {
         self.algorithm.steers_recovery()
     }
 
+    /// Returns whether new data leaves as ECT(1).
+    pub fn sends_ect1(&self) -> bool {
+        self.algorithm.sends_ect1()
+    }
+
+    /// Returns whether nothing is ECN-capable unless Accurate ECN was negotiated.
+    pub fn needs_accurate_ecn(&self) -> bool {
+        self.algorithm.needs_accurate_ecn()
+    }
+
     fn on_ack_in_slow_start(&mut self, ack: &Ack) {
         if self.algorithm.has_slow_start() {
             self.algorithm.on_ack(&mut self.w, ack);

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod algorithm;
+mod classic;
 mod controller;
 mod declare;
 mod delay;

@@ -16,6 +16,8 @@ pub struct Start {
     pub packet_bytes: u64,
     /// Another congestion control steered until now: this one begins at the rate that it finds.
     pub takes_over: bool,
+    /// Accurate ECN (RFC 9768) was negotiated.
+    pub accurate_ecn: bool,
 }
 
 /// Packets to be sent at a spacing of their own, beside what is paced.

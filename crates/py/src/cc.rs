@@ -219,7 +219,13 @@ impl Cc {
         let headers = 40.0;
         let rtt = rtt.map(|rtt| number::span("rtt", rtt)).transpose()?;
         let packet_bytes = number::bytes("packet", packet.unwrap_or(self.controller.mss() + headers))?;
-        let start = Start { now: number::later(&mut self.last, now)?, rtt, packet_bytes, takes_over: false };
+        let start = Start {
+            now: number::later(&mut self.last, now)?,
+            rtt,
+            packet_bytes,
+            takes_over: false,
+            accurate_ecn: true,
+        };
         self.step(|controller| controller.begin(&start))
     }
 

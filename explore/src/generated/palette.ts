@@ -14,7 +14,7 @@ export const CONTROLS: Record<string, Look> = {
   fast: ["--s1", [1.5, 2.5]],
   griddt: ["--s1", [6, 2.5, 1.5, 2.5]],
   dctcp: ["--s2", []],
-  htcp: ["--s2", [6, 3]],
+  prague: ["--s2", [6, 3]],
   dcqcn: ["--s2", [1.5, 2.5]],
   pcp: ["--s2", [6, 2.5, 1.5, 2.5]],
   scalable: ["--s4", []],
@@ -30,6 +30,7 @@ export const CONTROLS: Record<string, Look> = {
   ledbat: ["--s5", [1.5, 2.5]],
   swift: ["--s5", [6, 2.5, 1.5, 2.5]],
   none: ["--muted", []],
+  htcp: ["--muted", [6, 3]],
 };
 /** For names that are not among them. */
 export const HUES = ["--ink", "--s0", "--s1", "--s2", "--s4", "--s3", "--s5"] as const;

@@ -41,11 +41,11 @@ _CONTROLS = {
     INK: ("reno", "lp", "hybla", "timely"),
     BLUE: ("cubic", "westwood", "compound", "xcp"),
     VERMILLION: ("bbr", "bbr3", "fast", "griddt"),
-    GREEN: ("dctcp", "htcp", "dcqcn", "pcp"),
+    GREEN: ("dctcp", "prague", "dcqcn", "pcp"),
     ORANGE: ("scalable", "yeah", "copa", "hpcc"),
     PURPLE: ("highspeed", "veno", "illinois", "explicit_rate"),
     SKY: ("vegas", "bic", "ledbat", "swift"),
-    MUTED: ("none",),
+    MUTED: ("none", "htcp"),
 }
 CONTROLS = {name: Look(hue, stroke) for hue, names in _CONTROLS.items() for name, stroke in zip(names, STROKES, strict=False)}
 

@@ -210,6 +210,7 @@ class Tcp(Table):
             "yeah",
             "compound",
             "dctcp",
+            "prague",
             "bbr",
             "bbr3",
             "ledbat",
@@ -240,6 +241,7 @@ class Tcp(Table):
         | Yeah
         | Compound
         | Dctcp
+        | Prague
         | Bbr
         | Bbr3
         | Ledbat
@@ -778,6 +780,34 @@ class Dctcp(Table):
     alpha_initial: float | None = None
     beta: float | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Prague(Table):
+    """Prague (draft-briscoe-iccrg-prague-congestion-control): DCTCP for the Internet, over ECT(1) and Accurate ECN
+
+    preset: Set of parameters to start from.
+    g: Weight of the newest share of marks in alpha. Default: 0.0625.
+    alpha_initial: alpha before the first mark, which halves the window whatever alpha is. Default: 0.0.
+    rtt_target: Round-trip time whose rate a flow with a shorter one takes; 0 leaves it its own. Default: "25 ms".
+    transition: Round trips after slow start before it does. Default: 4.
+    segments_min: Fewest segments in flight; a smaller window is paced. Default: 2.0.
+    rate_min: Smallest pacing rate. Default: "100 Kbps".
+    beta: The share of the window that a loss leaves. Default: 0.5.
+    classic_fallback: Whether marks that seem to come from a classic queue cut more. Default: false.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "prague")
+
+    preset: Literal["linux", "draft"] | None = None
+    g: float | None = None
+    alpha_initial: float | None = None
+    rtt_target: Time | None = None
+    transition: int | None = None
+    segments_min: float | None = None
+    rate_min: Rate | None = None
+    beta: float | None = None
+    classic_fallback: bool | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2909,6 +2939,7 @@ class Bulk(Table):
             "yeah",
             "compound",
             "dctcp",
+            "prague",
             "bbr",
             "bbr3",
             "ledbat",
@@ -2939,6 +2970,7 @@ class Bulk(Table):
         | Yeah
         | Compound
         | Dctcp
+        | Prague
         | Bbr
         | Bbr3
         | Ledbat
@@ -3052,6 +3084,7 @@ class Messages(Table):
             "yeah",
             "compound",
             "dctcp",
+            "prague",
             "bbr",
             "bbr3",
             "ledbat",
@@ -3082,6 +3115,7 @@ class Messages(Table):
         | Yeah
         | Compound
         | Dctcp
+        | Prague
         | Bbr
         | Bbr3
         | Ledbat
@@ -3188,6 +3222,7 @@ class Transfers(Table):
             "yeah",
             "compound",
             "dctcp",
+            "prague",
             "bbr",
             "bbr3",
             "ledbat",
@@ -3218,6 +3253,7 @@ class Transfers(Table):
         | Yeah
         | Compound
         | Dctcp
+        | Prague
         | Bbr
         | Bbr3
         | Ledbat
@@ -3305,6 +3341,7 @@ class Users(Table):
             "yeah",
             "compound",
             "dctcp",
+            "prague",
             "bbr",
             "bbr3",
             "ledbat",
@@ -3335,6 +3372,7 @@ class Users(Table):
         | Yeah
         | Compound
         | Dctcp
+        | Prague
         | Bbr
         | Bbr3
         | Ledbat
@@ -3419,6 +3457,7 @@ class Cbr(Table):
             "yeah",
             "compound",
             "dctcp",
+            "prague",
             "bbr",
             "bbr3",
             "ledbat",
@@ -3449,6 +3488,7 @@ class Cbr(Table):
         | Yeah
         | Compound
         | Dctcp
+        | Prague
         | Bbr
         | Bbr3
         | Ledbat
@@ -3534,6 +3574,7 @@ class Burst(Table):
             "yeah",
             "compound",
             "dctcp",
+            "prague",
             "bbr",
             "bbr3",
             "ledbat",
@@ -3564,6 +3605,7 @@ class Burst(Table):
         | Yeah
         | Compound
         | Dctcp
+        | Prague
         | Bbr
         | Bbr3
         | Ledbat
@@ -3651,6 +3693,7 @@ class Frames(Table):
             "yeah",
             "compound",
             "dctcp",
+            "prague",
             "bbr",
             "bbr3",
             "ledbat",
@@ -3681,6 +3724,7 @@ class Frames(Table):
         | Yeah
         | Compound
         | Dctcp
+        | Prague
         | Bbr
         | Bbr3
         | Ledbat
@@ -3771,6 +3815,7 @@ class Incast(Table):
             "yeah",
             "compound",
             "dctcp",
+            "prague",
             "bbr",
             "bbr3",
             "ledbat",
@@ -3801,6 +3846,7 @@ class Incast(Table):
         | Yeah
         | Compound
         | Dctcp
+        | Prague
         | Bbr
         | Bbr3
         | Ledbat
@@ -3892,6 +3938,7 @@ class Onoff(Table):
             "yeah",
             "compound",
             "dctcp",
+            "prague",
             "bbr",
             "bbr3",
             "ledbat",
@@ -3922,6 +3969,7 @@ class Onoff(Table):
         | Yeah
         | Compound
         | Dctcp
+        | Prague
         | Bbr
         | Bbr3
         | Ledbat
@@ -4016,6 +4064,7 @@ class DiskCopy(Table):
             "yeah",
             "compound",
             "dctcp",
+            "prague",
             "bbr",
             "bbr3",
             "ledbat",
@@ -4046,6 +4095,7 @@ class DiskCopy(Table):
         | Yeah
         | Compound
         | Dctcp
+        | Prague
         | Bbr
         | Bbr3
         | Ledbat
@@ -4137,6 +4187,7 @@ class Replay(Table):
             "yeah",
             "compound",
             "dctcp",
+            "prague",
             "bbr",
             "bbr3",
             "ledbat",
@@ -4167,6 +4218,7 @@ class Replay(Table):
         | Yeah
         | Compound
         | Dctcp
+        | Prague
         | Bbr
         | Bbr3
         | Ledbat
@@ -4341,6 +4393,7 @@ __all__ = [
     "Pfc",
     "Pi2",
     "Pie",
+    "Prague",
     "Prio",
     "Qcn",
     "ReadPoint",

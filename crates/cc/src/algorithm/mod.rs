@@ -27,6 +27,7 @@ registry! {
     yeah: Yeah(Box<yeah::Yeah>) = "YeAH (Baiocchi, Castellani and Vacirca): Scalable with a short queue, Reno with a long one",
     compound: Compound(Box<compound::Compound>) = "Compound TCP (draft-sridharan-tcpm-ctcp): Reno and a window that looks at delay",
     dctcp: Dctcp(dctcp::Dctcp) = "DCTCP (RFC 8257): the window is cut by half the share of bytes that met congestion",
+    prague: Prague(Box<prague::Prague>) = "Prague (draft-briscoe-iccrg-prague-congestion-control): DCTCP for the Internet, over ECT(1) and Accurate ECN",
     bbr: Bbr(Box<bbr::Bbr>) = "BBR version 1 (Linux): paces by the bandwidth and round-trip time that it measures",
     bbr3: Bbr3(Box<bbr3::Bbr3>) = "BBR version 3 (draft-ietf-ccwg-bbr): the model of version 1, with bounds that losses set",
     ledbat: Ledbat(ledbat::Ledbat) = "LEDBAT (RFC 6817): a background flow that keeps the queueing delay at a target",
@@ -82,6 +83,16 @@ pub trait CongestionControl {
     /// 3168 section 6.1.2). An algorithm that yields less to a mark returns `false`.
     fn ecn_is_loss(&self) -> bool {
         true
+    }
+
+    /// Returns whether new data leaves as ECT(1), the codepoint of L4S (RFC 9331).
+    fn sends_ect1(&self) -> bool {
+        false
+    }
+
+    /// Returns whether nothing is ECN-capable unless Accurate ECN was negotiated (Linux `TCP_CONG_NEEDS_ACCECN`).
+    fn needs_accurate_ecn(&self) -> bool {
+        false
     }
 
     /// Returns whether the algorithm acts upon the delay of single ACKs, so that means over a round trip say too little ([`crate::rounds`]).
@@ -263,6 +274,14 @@ impl CongestionControl for Any {
 
     fn ecn_is_loss(&self) -> bool {
         each_algorithm!(self, cc => cc.ecn_is_loss())
+    }
+
+    fn sends_ect1(&self) -> bool {
+        each_algorithm!(self, cc => cc.sends_ect1())
+    }
+
+    fn needs_accurate_ecn(&self) -> bool {
+        each_algorithm!(self, cc => cc.needs_accurate_ecn())
     }
 
     fn reads_each_delay(&self) -> bool {

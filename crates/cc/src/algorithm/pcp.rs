@@ -195,7 +195,13 @@ mod tests {
     }
 
     fn begin(c: &mut Controller, rtt_ms: u64) {
-        c.begin(&Start { now: ms(25.0), rtt: Some(Span::from_ms(rtt_ms)), packet_bytes: 1250, takes_over: false });
+        c.begin(&Start {
+            now: ms(25.0),
+            rtt: Some(Span::from_ms(rtt_ms)),
+            packet_bytes: 1250,
+            takes_over: false,
+            accurate_ecn: false,
+        });
     }
 
     /// Packets of 1250 bytes, 25 ms.

@@ -120,7 +120,9 @@ impl What {
             What::Timer => c.on_timer(now),
             What::Shrink { bytes } => c.shrink_to(bytes as f64),
             What::Feedback { bytes } => c.on_feedback(bytes),
-            What::Begin { rtt } => c.begin(&Start { now, rtt, packet_bytes: MSS + 52, takes_over: false }),
+            What::Begin { rtt } => {
+                c.begin(&Start { now, rtt, packet_bytes: MSS + 52, takes_over: false, accurate_ecn: true })
+            }
             What::Train { segments, rise, lost } => send_train(c, now, segments, rise, lost),
             What::Nic { rate_bps, base_rtt } => c.on_nic(&Nic { rate_bps, base_rtt }),
             What::Notification => c.on_notification(now),

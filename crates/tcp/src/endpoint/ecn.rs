@@ -18,7 +18,7 @@ use super::{Endpoint, State, work};
 use crate::accecn::{ACE_SYN, AccEcn, Progress, SYN_RETRIES};
 use crate::delayed_ack::QUICK_ECN;
 use crate::options::{AccEcnOptions, Ecn, TIMESTAMPS_BYTES};
-use crate::segment::{ECN_CE, ECN_ECT0, Flags, OPTION_TIMESTAMPS, SackBlocks, Segment};
+use crate::segment::{ECN_CE, ECN_ECT0, ECN_ECT1, Flags, OPTION_TIMESTAMPS, SackBlocks, Segment};
 use crate::sender::AckEvent;
 use elephan_cc::Signal;
 use elephan_units::{Span, Time};
@@ -195,7 +195,7 @@ impl Endpoint {
         };
         seg.set_ace(accecn.ace(pure));
         if accecn.marks_all() {
-            seg.ecn = ECN_ECT0;
+            seg.ecn = if self.tx.cc.sends_ect1() { ECN_ECT1 } else { ECN_ECT0 };
         }
         // `mss` is without timestamps.
         let stamps = if pure && self.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
@@ -315,13 +315,21 @@ impl Endpoint {
         }
     }
 
+    /// The codepoint of what is ECN-capable.
+    fn capable(&self) -> u8 {
+        if self.tx.cc.sends_ect1() { ECN_ECT1 } else { ECN_ECT0 }
+    }
+
     /// New data is ECN-capable, and says that the window was reduced.
     #[inline]
     pub(super) fn mark_new(&mut self, seg: &mut Segment) {
         if self.ecn == Ecn::Off || self.no_ect || self.accecn.as_ref().is_some_and(|accecn| !accecn.capable()) {
             return;
         }
-        seg.ecn = ECN_ECT0;
+        if self.accecn.is_none() && self.tx.cc.needs_accurate_ecn() {
+            return;
+        }
+        seg.ecn = self.capable();
         if std::mem::take(&mut self.tx.cwr_due) && self.accecn.is_none() {
             seg.flags |= Flags::CWR;
         }

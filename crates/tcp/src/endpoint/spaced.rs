@@ -45,7 +45,13 @@ impl Endpoint {
         let timestamps = if self.timestamps { crate::options::TIMESTAMPS_BYTES } else { 0 };
         let headers = u64::from(crate::segment::IP_HEADER_BYTES + crate::segment::TCP_HEADER_BYTES) + timestamps;
         let packet_bytes = u64::from(self.tx.mss) + headers;
-        self.tx.begin_controller(&Start { now, rtt: self.tx.rtt.srtt(), packet_bytes, takes_over });
+        self.tx.begin_controller(&Start {
+            now,
+            rtt: self.tx.rtt.srtt(),
+            packet_bytes,
+            takes_over,
+            accurate_ecn: self.accecn.is_some(),
+        });
     }
 
     /// As `emit_data`, for a controller that probes. Of a base packet and one of a train that are due together, what was due first

@@ -140,7 +140,10 @@ impl Sender {
         let window = self.cwnd;
         self.signal(signal, stats);
         self.cwr_suffices = self.cwnd < window && self.cc.suffices(signal);
-        let reduces = self.rec.reducer.is_some() && self.rec.rule == RecoveryRule::Sack && self.cwnd < window;
+        let reduces = self.rec.reducer.is_some()
+            && self.rec.rule == RecoveryRule::Sack
+            && self.cwnd < window
+            && !self.cc.steers_recovery();
         if !reduces || self.rec.mode != Mode::Open || self.board.flight() == 0 {
             return;
         }

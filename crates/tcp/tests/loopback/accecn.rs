@@ -4,8 +4,8 @@ use crate::common::*;
 use crate::lone::*;
 use elephan_tcp::options::{AccEcnOptions, Ecn, Reduction};
 use elephan_tcp::{
-    AccEcnOption, ECN_ECT0, ECN_NOT_ECT, Flags, OPTION_ACCECN, OPTION_SACK_PERMITTED, Overrides, SackBlocks, Segment,
-    State,
+    AccEcnOption, ECN_ECT0, ECN_ECT1, ECN_NOT_ECT, Flags, OPTION_ACCECN, OPTION_SACK_PERMITTED, Overrides, SackBlocks,
+    Segment, State,
 };
 use elephan_units::Time;
 
@@ -50,6 +50,24 @@ fn negotiation_and_fall_back() {
         }
         let stats = net.a.stats(net.now);
         assert_eq!((stats.ecn_signals, stats.segs_retrans), (0, 0));
+    }
+}
+
+/// RFC 9331 section 4.1: ECT(1) for a congestion control that answers as L4S asks; it is counted apart (RFC 9768 section 3.2.3). Without
+/// Accurate ECN nothing is ECN-capable (Linux `TCP_CONG_NO_FALLBACK_RFC3168`).
+#[test]
+fn prague_sends_ect1_over_accurate_ecn_alone() {
+    for (peer, capable) in [(Ecn::Accurate, ECN_ECT1), (Ecn::Classic, ECN_NOT_ECT), (Ecn::Off, ECN_NOT_ECT)] {
+        let prague = Some(elephan_cc::Spec::named("prague").unwrap());
+        let mut net = net(Ecn::Accurate, peer, &Overrides { congestion_control: prague, ..plain() });
+        net.a.supply(8000);
+        net.run_until(|net| net.a.acked() == 8000);
+        let data: Vec<&Sighting> = net.trace.iter().filter(|s| s.seg.len > 0).collect();
+        assert!(!data.is_empty() && data.iter().all(|s| s.seg.ecn == capable), "{peer:?}");
+        let told = net.trace.iter().rev().find(|s| s.way == Way::Back).unwrap();
+        // EE0B stays at 1, ECEB at 0; EE1B counts from 1.
+        let expected = AccEcnOption { order1: false, count: 3, fields: [1, 0, 8001] };
+        assert_eq!(told.seg.accecn(&told.sack), (peer == Ecn::Accurate).then_some(expected), "{peer:?}");
     }
 }
 

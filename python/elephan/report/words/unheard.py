@@ -31,7 +31,7 @@ def unheard(kinds: Iterable[str], scenario: str) -> str:
     queues, ecn = queue_kinds(resolved.get("links", [])), _speaks_ecn(resolved)
     deaf = {controller: "no queue here tells a rate" for controller, kind in TOLD_BY.items() if kind not in queues}
     if not ecn:
-        deaf["dctcp"] = "no ECN here"
+        deaf |= dict.fromkeys(("dctcp", "prague"), "no ECN here")
     found = [f"{controller} ({deaf[controller]})" for controller in dict.fromkeys(kinds) if controller in deaf]
     if not found:
         return ""

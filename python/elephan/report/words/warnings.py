@@ -47,16 +47,21 @@ def warnings(run: Run) -> list[str]:
     return [one for one in found if one]
 
 
+# Congestion controls that are Reno without marks, and the ECN that brings them.
+_BY_MARKS = {"dctcp": "dctcp", "prague": "accurate"}
+
+
 def _without_ecn(run: Run) -> str:
-    """What dctcp is where its connections have not agreed on marks."""
+    """What is Reno because its connections have not agreed on marks."""
     if "ecn" not in run.flows.column_names:
         return ""
-    controllers, agreed = texts(run.flows, "congestion_control"), column(run.flows, "ecn")
-    deaf = sum(controller == "dctcp" and not ecn for controller, ecn in zip(controllers, agreed, strict=True))
-    if not deaf:
-        return ""
-    flows = "1 flow of dctcp has" if deaf == 1 else f"{deaf} flows of dctcp have"
-    return f'{flows} no ECN, and without marks dctcp is Reno: say tcp = {{ ecn = "dctcp" }}.'
+    agreed = zip(texts(run.flows, "congestion_control"), column(run.flows, "ecn"), strict=True)
+    deaf = Counter(controller for controller, ecn in agreed if controller in _BY_MARKS and not ecn)
+    return " ".join(
+        f"{count} flow{'' if count == 1 else 's'} of {controller} {'has' if count == 1 else 'have'} no ECN, and without marks "
+        f'{controller} is Reno: say tcp = {{ ecn = "{_BY_MARKS[controller]}" }}.'
+        for controller, count in sorted(deaf.items())
+    )
 
 
 def _without_router(run: Run) -> list[str]:

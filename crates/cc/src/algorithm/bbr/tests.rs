@@ -35,7 +35,13 @@ fn the_first_pacing_rate_is_the_initial_window_at_2_885() {
 fn the_handshake_paces_the_first_window() {
     for (cc, rate) in [("bbr", 4.616e6), ("bbr3", 4.432e6)] {
         let mut c = Controller::new(&Spec::named(cc).unwrap(), MSS, 10 * MSS);
-        c.begin(&Start { now: Time::ZERO, rtt: Some(Span::from_ms(50)), packet_bytes: 1040, takes_over: false });
+        c.begin(&Start {
+            now: Time::ZERO,
+            rtt: Some(Span::from_ms(50)),
+            packet_bytes: 1040,
+            takes_over: false,
+            accurate_ecn: false,
+        });
         within(c.pacing_rate().unwrap(), rate - 1.0, rate + 1.0);
         assert_eq!(state(&c, "min_rtt"), 0.05);
     }
