@@ -382,6 +382,7 @@ def test_a_killed_server_gives_one_message_and_nothing_is_lost(page):
         page.goto(link)
         until(page, "s && s.drawn > 0 && s.text === x", text)
     finally:
+        page.close()
         again.stop()
         page.said[:] = [line for line in page.said if "WebSocket" not in line and "ERR_CONNECTION" not in line]
 
@@ -403,6 +404,7 @@ def test_the_engine_in_the_page_gives_the_same_lines(page):
         value = re.search(r'limit = "([^"]+)"', ask(page, "s.picture.text"))[1]
         assert ask(page, "s.picture.summary.goodput_bps") == el.run("sawtooth", set={LIMIT: value}).summary["goodput_bps"]
     finally:
+        page.close()  # it asks for nothing more
         server.stop()
 
 
@@ -420,6 +422,7 @@ def test_a_finished_result_is_opened(page, tmp_path):
         until(page, "s && s.drawn > 0")
         assert ask(page, "[s.picture.seed, s.picture.summary.goodput_bps]") == [3, run.summary["goodput_bps"]]
     finally:
+        page.close()  # it asks for nothing more
         server.stop()
 
 
