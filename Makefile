@@ -111,7 +111,7 @@ page: $(NODE_MODULES)
 page-check:
 	@if node --version >/dev/null 2>&1; then \
 		$(MAKE) --no-print-directory $(NODE_MODULES) && cd explore && npm run --silent check && npm run --silent test && \
-		npm run --silent build -- --logLevel warn --outDir ../target/page && diff -r ../target/page ../$(PAGE) || \
+		npm run --silent build -- --logLevel warn --outDir ../target/page && diff -rq ../target/page ../$(PAGE) || \
 		{ echo "the page has drifted or does not pass its checks: make page"; exit 1; }; \
 	else echo "no Node: the source of the page is not checked (Node 20.19 or later)"; fi
 
@@ -190,6 +190,7 @@ generate:
 	cargo run --quiet --package elephan-record --example data_dictionary -- $(CHECK)
 	cargo run --quiet --package elephan-tcp --example stack_table -- $(CHECK)
 	$(BIN)/python explore/generate.py $(CHECK)
+	@if test -z "$(CHECK)" && node --version >/dev/null 2>&1; then $(MAKE) --no-print-directory page; fi
 
 clean:
 	rm -rf target $(VENV) dist results
