@@ -29,8 +29,10 @@ pub fn unit(table: &TableData, place: usize) -> &str {
     table.schema.field(place).metadata().get("unit").map_or("", String::as_str)
 }
 
-/// One column of one batch.
+/// One column of one batch. Numbers none of which is missing are a slice.
 pub enum Values<'a> {
+    Ints(&'a [i64]),
+    Floats(&'a [f64]),
     Int(&'a arrow_array::Int64Array),
     Float(&'a arrow_array::Float64Array),
     Flag(&'a arrow_array::BooleanArray),
@@ -40,8 +42,14 @@ pub enum Values<'a> {
 impl<'a> Values<'a> {
     pub fn of(array: &'a ArrayRef) -> Option<Values<'a>> {
         match array.data_type() {
-            DataType::Int64 => array.as_primitive_opt::<Int64Type>().map(Values::Int),
-            DataType::Float64 => array.as_primitive_opt::<Float64Type>().map(Values::Float),
+            DataType::Int64 => array.as_primitive_opt::<Int64Type>().map(|a| match a.null_count() {
+                0 => Values::Ints(a.values()),
+                _ => Values::Int(a),
+            }),
+            DataType::Float64 => array.as_primitive_opt::<Float64Type>().map(|a| match a.null_count() {
+                0 => Values::Floats(a.values()),
+                _ => Values::Float(a),
+            }),
             DataType::Boolean => array.as_boolean_opt().map(Values::Flag),
             DataType::Utf8 => array.as_string_opt().map(Values::Text),
             _ => None,
@@ -51,6 +59,8 @@ impl<'a> Values<'a> {
     /// The value as a number, NaN for one that is missing or a text.
     pub fn number(&self, row: usize) -> f64 {
         match self {
+            Values::Ints(a) => a[row] as f64,
+            Values::Floats(a) => a[row],
             Values::Int(a) if a.is_valid(row) => a.value(row) as f64,
             Values::Float(a) if a.is_valid(row) => a.value(row),
             Values::Flag(a) if a.is_valid(row) => f64::from(u8::from(a.value(row))),
@@ -61,6 +71,7 @@ impl<'a> Values<'a> {
     /// The value as a whole number, if it is one.
     pub fn whole(&self, row: usize) -> Option<i64> {
         match self {
+            Values::Ints(a) => Some(a[row]),
             Values::Int(a) if a.is_valid(row) => Some(a.value(row)),
             _ => None,
         }
@@ -101,6 +112,10 @@ impl Where {
                         let text = values.text(row as usize);
                         wanted.iter().any(|value| value.as_str() == text && (text.is_some() || value.is_null()))
                     });
+                }
+                Values::Ints(a) if wanted.len() == 1 => {
+                    let wanted = number(&wanted[0]);
+                    rows.retain(|&row| a[row as usize] as f64 == wanted);
                 }
                 _ => {
                     let numbers: Vec<f64> = wanted.iter().map(number).collect();

@@ -38,6 +38,8 @@ fn column(batches: &[RecordBatch], place: usize) -> String {
         for row in 0..batch.num_rows() {
             match (&values, arrow_array::Array::is_null(array, row)) {
                 (_, true) => hash.add(u64::MAX ^ 0x5a5a),
+                (Values::Ints(a), _) => hash.add(a[row].cast_unsigned()),
+                (Values::Floats(a), _) => hash.add(a[row].to_bits()),
                 (Values::Int(a), _) => hash.add(a.value(row).cast_unsigned()),
                 (Values::Float(a), _) => hash.add(a.value(row).to_bits()),
                 (Values::Flag(a), _) => hash.add(u64::from(a.value(row))),

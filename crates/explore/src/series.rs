@@ -126,6 +126,9 @@ impl<'a> Line<'a> {
     /// The points from `from` to `to`, and the nearest on either side, in the order of time.
     fn points(&self, from: i64, to: i64) -> Vec<(f64, f64)> {
         let (from, to) = (from as f64, to as f64);
+        if let (How::Value, Some(near)) = (self.how, self.near(from, to)) {
+            return within(near, from, to);
+        }
         let rows = self.rows();
         match (self.how, self.per_ns) {
             (How::Value, _) => within(rows, from, to),
@@ -151,6 +154,44 @@ impl<'a> Line<'a> {
             rows.sort_by(|a, b| a.0.total_cmp(&b.0));
         }
         rows
+    }
+
+    /// The rows of the batches that reach into a span of time, and the nearest on either side. Only of samples, which are in the order of
+    /// time, so that other batches need not be looked at.
+    fn near(&self, from: f64, to: f64) -> Option<Vec<(f64, f64)>> {
+        let edges = |batch: &RecordBatch| match Values::of(batch.column(self.time)) {
+            Some(Values::Ints(times)) => Some((*times.first()? as f64, *times.last()? as f64)),
+            _ => None,
+        };
+        if !self.table.name.ends_with("_samples") {
+            return None;
+        }
+        let edges: Vec<(f64, f64)> = self.table.batches.iter().map(edges).collect::<Option<_>>()?;
+        let first = edges.partition_point(|(_, last)| *last < from);
+        let end = edges.partition_point(|(begin, _)| *begin <= to).max(first);
+        let (before, rest) = self.table.batches.split_at(first);
+        let (inside, after) = rest.split_at(end - first);
+        let mut rows = Vec::new();
+        inside.iter().for_each(|batch| self.add(batch, &mut rows));
+        let one = |mut batches: &mut dyn Iterator<Item = &RecordBatch>| {
+            (&mut batches).find_map(|batch| {
+                let mut rows = Vec::new();
+                self.add(batch, &mut rows);
+                (!rows.is_empty()).then_some(rows)
+            })
+        };
+        if rows.first().is_none_or(|row: &(f64, f64)| row.0 >= from)
+            && let Some(mut found) = one(&mut before.iter().rev())
+        {
+            found.append(&mut rows);
+            rows = found;
+        }
+        if rows.last().is_none_or(|row| row.0 <= to)
+            && let Some(found) = one(&mut after.iter())
+        {
+            rows.extend(found);
+        }
+        Some(rows)
     }
 
     fn add(&self, batch: &RecordBatch, rows: &mut Vec<(f64, f64)>) {

@@ -1,7 +1,7 @@
 //! The engine of the page in WebAssembly: requests as bytes in, frames as bytes out.
 //!
 //! The rule of this layer: conversions only, and a C ABI of four functions, so that a page needs no generated code. The page allocates
-//! with [`elephan_alloc`], writes a request (and bytes with it) there, and calls [`elephan_answer`], which calls `elephan_reply` for every
+//! with `elephan_alloc`, writes a request (and bytes with it) there, and calls `elephan_answer`, which calls `elephan_reply` for every
 //! frame. What Rust panics about goes to `elephan_panic` as one line before the instance ends; the page then takes another one.
 
 #![cfg(target_family = "wasm")]
