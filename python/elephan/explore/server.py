@@ -164,6 +164,7 @@ class Server(uvicorn.Server):
                 server_header=False,
                 ws="websockets-sansio",
                 ws_max_size=PAYLOAD_MAX,
+                ws_per_message_deflate=False,  # over loopback bytes cost less than their compression
                 ws_ping_interval=20.0,
                 timeout_graceful_shutdown=0,
                 limit_concurrency=256,

@@ -16,7 +16,7 @@ from elephan.explore.engine import Engine, error_frame, frame
 
 HELLO_S = 10.0  # a page says its token at once
 TEXT_MAX = 32 << 20
-PAYLOAD_MAX = 512 << 20
+PAYLOAD_MAX = 256 << 20
 WAITING_MAX = 256  # requests of a page that are not answered yet
 UNSENT_MAX = 256 << 20  # bytes for a page that reads no longer
 
@@ -29,6 +29,7 @@ class Request:
     method: str
     params: dict[str, Any]
     text: str
+    announced: int | None = None  # bytes that follow it
     payload: bytes = b""
     cancel: Any = None
 
@@ -103,15 +104,16 @@ class Session:
         if isinstance(request, bytes):
             self._put(request)
             return
-        if announced := json.loads(text).get("payload"):
+        if request.announced is not None:
             message = await self._receive()
             if (later := message.get("text")) is not None:
                 self._put(error_frame(request.id, "the bytes that the request announces did not come"))
                 await self._take(str(later))
                 return
             request.payload = message.get("bytes") or b""
-            if announced is not True and announced != len(request.payload):
-                self._put(error_frame(request.id, f"{len(request.payload)} bytes came; the request announces {announced}"))
+            if request.announced != len(request.payload):
+                came = f"{len(request.payload)} bytes came; the request announces {request.announced}"
+                self._put(error_frame(request.id, came))
                 return
         if request.method == "cancel":
             other = self.open.get(key(request.params.get("id")))
@@ -178,4 +180,7 @@ def read_request(text: str, hello: bool = False) -> Request | bytes:
     id, method, params = found.get("id"), found.get("method"), found.get("params") or {}
     if not isinstance(method, str) or not isinstance(params, dict) or isinstance(id, dict | list):
         return error_frame(id if not isinstance(id, dict | list) else None, "a request has an id, a method and a table of params")
-    return Request(id, method, params, text)
+    announced = found.get("payload")
+    if announced is not None and (not isinstance(announced, int) or isinstance(announced, bool) or announced < 0):
+        return error_frame(id, "payload: expected the number of bytes that follow")
+    return Request(id, method, params, text, announced)
