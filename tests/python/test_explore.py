@@ -253,3 +253,12 @@ def test_messages_that_are_none(page):
     page.socket.send(b"\x00\x01")
     assert "announces" in page.take()[0]["message"]
     assert page.ask("library")[0]["kind"] == "done"
+
+
+def test_the_static_site_has_no_engine_and_no_token():
+    with served("--wasm") as (address, _):
+        assert "#" not in address
+        assert "'wasm-unsafe-eval'" in reply(address, "/").headers["content-security-policy"]
+        host = address.removeprefix("http://").strip("/")
+        with pytest.raises((InvalidStatus, ConnectionClosed)), Page(f"http://{host}/#token=x") as page:
+            page.ask("library")
