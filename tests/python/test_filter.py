@@ -16,7 +16,7 @@ KNOWN = {
     KIND: ["red", "codel"],
     "traffic.a.rate": ["1 Mbps", "2 Mbps"],
     "traffic.b.rate": ["1 Mbps"],
-    "traffic.a.congestion_control": [{"kind": "bbr", "params": {"x": 1}}, "reno"],
+    "traffic.a.congestion_control": [{"kind": "bbr", "params": {"x": 1}}, {"kind": "cubic", "beta": 0.8}, "reno"],
     "links[sw->h].delay": ["1 ms", "20 ms"],
     "flows": [1, 2, 3, 4, 5, 6, 7],
     "loss": [0.01, 0.02],
@@ -56,6 +56,7 @@ def test_it_chooses(text: str, chosen: list[int]) -> None:
         ("ecn == true", {"ecn": True}, True),
         ("congestion_control == bbr", {"traffic.a.congestion_control": {"kind": "bbr", "params": {"x": 1}}}, True),
         ('congestion_control == { kind = "bbr", params = { x = 1 } }', {"traffic.a.congestion_control": "reno"}, False),
+        ("congestion_control == cubic beta 0.8", {"traffic.a.congestion_control": {"kind": "cubic", "beta": 0.8}}, True),
         ("window >= 10 kB", {"window": "50 kB"}, True),
         ("window >= 10 kB", {"window": "1 bdp"}, False),  # of another unit
         ("window == none", {"window": "none"}, True),

@@ -242,9 +242,12 @@ class _Reader:
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    """How a value that is a name may be written: as text, and a table also by its kind."""
+    """How a value that is a name may be written: as text, and a table also by its kind, alone or as reports write it."""
     kind = value.get("kind") if isinstance(value, Mapping) else None
-    return (as_text(value), kind) if isinstance(kind, str) else (as_text(value),)
+    if not isinstance(kind, str):
+        return (as_text(value),)
+    rest = [f"{key} {as_text(one)}" for key, one in value.items() if key != "kind"]
+    return as_text(value), kind, " ".join([kind, *rest])
 
 
 def _near(name: str, spelled: list[str], told: list[str]) -> str:

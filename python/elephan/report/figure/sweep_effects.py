@@ -6,12 +6,15 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from elephan.base.quantity import scale_for
+import numpy as np
+
+from elephan.base.quantity import scale_for, show
 from elephan.report.figure.dots import NAME_MAX, mark, row_height, rows_of, small_heading
 from elephan.report.figure.sweep_figures import panels
 from elephan.report.style import BLUE, MUTED, Drawing
 from elephan.report.words.effects import Effect
 from elephan.report.words.swept import Swept
+from elephan.report.words.view import nice_step
 from elephan.statistic import measures, titles
 
 ROWS_MAX = 8  # parameters of a panel
@@ -29,11 +32,13 @@ def draw(swept: Swept, found: Mapping[str, Sequence[Effect]]) -> Drawing:
         factor, label = scale_for(top, unit)
         rows_of(axis, [one.axis.words for one in shown])
         axis.set_yticks(range(len(shown)), [_row(one) for one in shown])
-        axis.set_xlim(
-            -top * factor * 1.1 if any(one.interval.mean < 0 for one in shown) else -top * factor * 0.12, top * factor * 1.1
-        )
+        falls = any(one.interval.mean < 0 for one in shown)
+        reach = top * factor
+        axis.set_xlim(-reach * (1.1 if falls else 0.12), reach * 1.1)
         axis.axvline(0, color=MUTED, linewidth=0.9)
-        axis.locator_params(axis="x", nbins=4)
+        step = nice_step(reach * 0.4)
+        ticks = np.arange(-int(reach / step) if falls else 0, int(reach / step) + 1) * step
+        axis.set_xticks(ticks, [show(float(tick), "1", 3) for tick in ticks])
         mark(axis, [one.interval for one in shown], factor, BLUE)
         small_heading(axis, titles.title(statistic), "pp" if unit == "%" else label)
     over = "variants" if swept.roles is not None and swept.roles.drawn else "the seeds"

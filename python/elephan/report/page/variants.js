@@ -139,7 +139,7 @@
           if (low != null && l !== h) make(td, "span", { class: "range" }, `${l} to\u00a0${h}`);
         }
       }
-      const filtered = shown.length < rows.length ? `${digits(shown.length, 9)} of ${digits(rows.length, 9)} variants` : `${digits(rows.length, 9)} variants`;
+      const filtered = shown.length < rows.length ? `${digits(shown.length, 9)} of ${digits(rows.length, 9)} variants` : rows.length === 1 ? "1 variant" : `${digits(rows.length, 9)} variants`;
       const against = base ? `; differences between runs with the same seed, ${data.seeds > 1 ? "bold where the 95 % interval is without 0" : "one run each"}` : data.note ? `; ${data.note}` : "";
       count.textContent = `${filtered}${against}${data.limit && base ? "; " + data.limit : ""}.`;
       more.hidden = some.length === shown.length;
