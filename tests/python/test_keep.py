@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from elephan.base.progress import Bar
 from elephan.experiment.each import Each
 from elephan.experiment.job import Job, Outcome, Statistics
 from elephan.experiment.keep import Keep
+from elephan.experiment.store import parts
 from elephan.experiment.store.row import Measured
+from elephan.experiment.store.store import Store
 from elephan.experiment.trials import Variant
 from elephan.experiment.watch import Watch
 from elephan.scenario.source import open_source
@@ -116,9 +119,24 @@ def test_what_is_kept_already_serves_whoever_asks_for_less(tmp_path: Path, capsy
     store = tmp_path / "swept.trials"
     kept = next(path for path in (store / "runs").iterdir() if (path / "events.parquet").exists())
     (kept / "flows.parquet").write_bytes((kept / "ports.parquet").read_bytes())
-    from elephan.experiment.store.store import Store
-
     assert [line for line in Store.at(store).check() if "flows.parquet" in line and "damaged" in line]
+
+
+def test_tidying_a_store_keeps_the_whole_run_and_what_is_being_written(tmp_path: Path) -> None:
+    store = tmp_path / "kept"
+    sweep = f"import elephan as el; el.sweep('sawtooth', set={SHORT!r}, store={str(store)!r}, keep='WHAT')"
+    for what in ("samples", "runs"):  # by processes that are dead afterwards
+        subprocess.run([sys.executable, "-c", sweep.replace("WHAT", what)], check=True, timeout=60)
+    folders = sorted((store / "runs").iterdir())
+    assert len(folders) == 4
+    mine = store / "runs" / f"{'0' * 32}-{parts.new_writer()}"  # this process has not put its trial into the store yet
+    mine.mkdir()
+    (store / "runs" / f"{'1' * 32}-{folders[0].name.partition('-')[2]}").mkdir()  # of a trial that is not there
+    Store.at(store).collect(other_builds=False)
+    left = sorted((store / "runs").iterdir())
+    assert mine in left
+    assert len(left) == 3
+    assert all((path / "events.parquet").exists() for path in left if path != mine)
 
 
 def test_a_kept_run_is_not_simulated_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ def of(store: Path) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for path in _all(store):
         if not path.name.endswith(".partial"):
-            found.setdefault(path.name.partition("-")[0], []).append(path)
+            found.setdefault(_key(path), []).append(path)
     return found
 
 
@@ -60,12 +60,18 @@ def check(store: Path) -> list[str]:
     return lines
 
 
-def collect(store: Path, keys: Collection[str]) -> int:
-    """Removes runs of trials that are not in the store, what is there twice, and what dead writers left; returns how many."""
-    there = of(store)
-    gone = [path for key, paths in there.items() for path in paths if key not in keys]
-    gone += [path for key, paths in there.items() if key in keys for path in paths[:-1]]
-    gone += [path for path in _all(store) if path.name.endswith(".partial") and parts.is_of_dead(path.name.partition("-")[2])]
+def collect(store: Path, keys: Collection[str], removed: Collection[str] = ()) -> int:
+    """Removes runs of `removed` trials and, of dead writers, what is half written, there twice, or of no trial among `keys`.
+
+    A live writer, or one of another machine, may still be about to put the trial into the store. Returns how many it removed.
+    """
+    kept = {path for path in best(store) if _key(path) in keys}
+    dead = [path for path in _all(store) if parts.is_of_dead(path.name.partition("-")[2]) and path not in kept]
+    gone = {*dead, *(path for path in _all(store) if _key(path) in removed)}
     for path in gone:
         shutil.rmtree(path, ignore_errors=True)
     return len(gone)
+
+
+def _key(path: Path) -> str:
+    return path.name.partition("-")[0]

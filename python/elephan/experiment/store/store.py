@@ -257,7 +257,8 @@ class Store:
                 self._write("parts", table([row for row in kept if row.identity.engine == own]))
                 for path in old:
                     path.unlink(missing_ok=True)
-            runs.collect(self.where, {row.identity.key for row in kept} - {row.identity.key for row in gone})
+            removed = {row.identity.key for row in gone}
+            runs.collect(self.where, {row.identity.key for row in kept} - removed, removed)
         return f"{len(kept) - len(gone)} trials stay, {len(gone)} of other builds are removed"
 
     def compact(self, own: bool = False) -> None:
