@@ -69,6 +69,9 @@ def test_flows_are_thinned_apart() -> None:
         ("runs within 2 %", "kept whole"),
         ("samples within 200 %", "0 to below 100 %"),
         ("samples within 1.2.3 %", "0 to below 100 %"),
+        ("samples within 1", "samples within 2 %"),
+        ("samples if", "samples within 2 %"),
+        ("run", "samples within 2 %"),
         (3, "write"),
     ],
 )
@@ -214,12 +217,96 @@ def test_a_function_that_was_typed_in_is_what_its_code_and_its_names_are() -> No
     assert told("import threading\nlock = threading.Lock()\ndef own(run): return {'x': lock}") is None
 
 
+MANY = """
+import functools, sys
+import elephan as el
+import package.inner as inner
+
+SHARE = 1
+
+def name(value):
+    def own(run):
+        return {"x": value() if callable(value) else value}
+    return own
+
+def plain(run):
+    return {"x": SHARE}
+
+def by_module(run):
+    return {"x": inner.VALUE}
+
+class Held:
+    def __init__(self, value):
+        self.value = value
+    def method(self, run):
+        return {"x": self.value}
+
+def wrapped(function, plus):
+    @functools.wraps(function)
+    def own(run):
+        return {"x": function(run)["x"] + plus}
+    return own
+
+def swept(each):
+    short = {"duration": "200 ms", "warmup": "0 s"}
+    return el.sweep("sawtooth", set=short, repetitions=2, each=each, store="kept").values("base", "each.x")[0]
+
+found = [swept(lambda run: {"x": 1}), swept(lambda run: {"x": 2})]
+found += [swept(name(3)), swept(name(4)), swept(name(lambda: 5)), swept(name(lambda: 6))]
+found += [swept(Held(7).method), swept(Held(8).method), swept(wrapped(plain, 9)), swept(wrapped(plain, 10))]
+found.append(swept(plain))
+SHARE = 12
+found.append(swept(plain))
+found.append(swept(by_module))
+inner.VALUE = 14
+found.append(swept(by_module))
+print(*found)
+"""
+
+
+def test_what_a_function_uses_decides_whether_it_is_the_same(tmp_path: Path) -> None:
+    (tmp_path / "many.py").write_text(MANY)
+    (tmp_path / "package").mkdir()
+    for value in (13, 99):
+        (tmp_path / "package" / "inner.py").write_text(f"VALUE = {value}\n")
+        done = subprocess.run([sys.executable, "many.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert [float(word) for word in done.stdout.split()] == [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 1, 12, value, 14], done.stderr
+
+
+def test_thinned_samples_give_no_statistic(tmp_path: Path) -> None:
+    el.sweep("sawtooth", set=SHORT, keep="samples", store=tmp_path / "kept")
+    kept = el.load(next((tmp_path / "kept" / "runs").iterdir()))
+    with pytest.raises(el.InputError, match="its samples are thinned; the store has the statistics"):
+        kept.statistic("cwnd_bytes.mean")
+
+
+def test_a_damaged_run_is_tidied_away_and_runs_again(tmp_path: Path) -> None:
+    el.sweep("sawtooth", set=SHORT, keep="runs", store=tmp_path / "kept")
+    broken = next((tmp_path / "kept" / "runs").iterdir())
+    (broken / "flow_samples.parquet").write_text("x")
+    store = Store.at(tmp_path / "kept")
+    assert len(store.check()) == 1
+    assert "and 1 folders of runs" in store.collect(other_builds=False)
+    el.sweep("sawtooth", set=SHORT, keep="runs", store=tmp_path / "kept")
+    assert Store.at(tmp_path / "kept").check() == []
+    assert len(list((tmp_path / "kept" / "runs").iterdir())) == 2
+
+
+@pytest.mark.parametrize("sql", ["copy trials to 'w.csv'", "select 1; select 2", "attach 'x.db' as x", "drop view trials", ""])
+def test_a_question_writes_nothing(tmp_path: Path, sql: str) -> None:
+    el.sweep("sawtooth", set=SHORT, store=tmp_path / "kept")
+    with pytest.raises(el.InputError, match="a question is one SELECT"):
+        el.query(sql, tmp_path / "kept")
+
+
 @pytest.mark.parametrize(
     ("function", "words"),
     [
         (3, "each is a function"),
         (lambda run: 3, "returns numbers by name"),
         (lambda run: {"x": "3"}, "'x' is '3'"),
+        (lambda run: {"x": 10**400}, "more than a float holds"),
+        (lambda run: sys.exit(3), "SystemExit: 3"),
         (lambda run: {"x": 1 / 0}, r"ZeroDivisionError: division by zero \(test_keep.py:\d+\)"),
     ],
 )

@@ -27,29 +27,30 @@ class Bar:
     def _open(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.table import Column
 
         console = Console(stderr=True)
         if not console.is_terminal:
             self._shown = False
             return
         columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TimeRemainingColumn(),
+            BarColumn(bar_width=12),
+            TextColumn("{task.percentage:>3.0f} %", table_column=Column(no_wrap=True, min_width=5)),
+            TimeRemainingColumn(table_column=Column(no_wrap=True, min_width=7)),
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
         )
         self._progress = Progress(*columns, console=console, transient=True)
         self._progress.start()
         self._task = self._progress.add_task(errors.shown(self._label), total=self._total, completed=self._done)
 
     def set(self, done: float, label: str | None = None) -> None:
-        self._done = done
+        self._done, self._label = done, label or self._label
         if not self._shown:
             return
         if self._progress is None and time.monotonic() - self._begin > _PATIENCE_S:
             self._open()
         if self._progress is not None:
-            self._progress.update(self._task, completed=done, description=errors.shown(label or self._label))
+            self._progress.update(self._task, completed=done, description=errors.shown(self._label))
 
     @property
     def seen(self) -> bool:

@@ -1,23 +1,24 @@
 """A function of the caller that reduces each run where it runs: its numbers stand beside the statistics as `each.NAME`.
 
-A trial is kept under what the function is: the file that it stands in with those beside it that it imports, its name, defaults
-and what it closes over; of one that was typed in, its code and what it uses by name. Where nobody can tell that (it uses what has
-no bytes), its trials run anew each time.
+A trial is kept under what the function is: its code and what it closes over, the values that it uses by name, in functions that it
+calls too, and the files of all modules that are loaded but not installed. So a change that does not matter may run trials anew, and
+one that matters does. Where nobody can tell (it uses what has no bytes), trials run anew each time.
 """
 
 from __future__ import annotations
 
 import contextlib
-import inspect
+import functools
 import pickle
 import sys
+import sysconfig
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from elephan.base.errors import InputError
@@ -53,7 +54,7 @@ class Each:
         measured = self.statistics(job, run)
         try:
             given = self.function(run)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if from_outside(error):
                 raise
             raise InputError(f"each: {type(error).__name__}: {error} ({_line(error)})") from error
@@ -65,62 +66,73 @@ class Each:
 def _number(name: Any, value: Any) -> float:
     if not isinstance(name, str) or not name or not isinstance(value, Real):
         raise InputError(f"each: {name!r} is {value!r}; it returns numbers by name")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"each: {name!r} is a number of {len(str(value))} digits, more than a float holds") from None
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{Path(frame.filename).name}:{frame.lineno}"
 
 
 def _told(function: Any) -> str | None:
     """A digest of what a function is, or None if nobody can tell."""
-    with contextlib.suppress(OSError, TypeError, pickle.PicklingError, AttributeError):
-        inner = _inner(function)
-        held = [cell.cell_contents for cell in inner.__closure__ or ()]
-        bound = [getattr(function, "args", ()), getattr(function, "keywords", {}), inner.__defaults__, inner.__kwdefaults__, held]
-        files = [Path(str(module.__file__)).read_bytes() for module in beside(function)]
-        return digest(inner.__qualname__, pickle.dumps(bound), *(files or _typed_in(inner, [])))
+    with contextlib.suppress(Exception):  # what pickles may be anything's own code
+        files = [Path(str(module.__file__)).read_bytes() for module in own_modules()]
+        return digest(*_value(function, []), *files)
     return None
 
 
-def _typed_in(function: Any, seen: list[Any]) -> list[bytes]:
-    """What a function without a file is: its code, and the values that it uses by name."""
+def own_modules() -> list[ModuleType]:
+    """The loaded modules that are neither installed nor of elephan or Python, in the order of their files."""
+    places = [*sysconfig.get_paths().values(), str(Path(__file__).parents[1])]
+    others = {Path(place).resolve() for place in places}
+    found: dict[str, ModuleType] = {}
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and file.endswith(".py") and others.isdisjoint(Path(file).resolve().parents):
+            found[file] = module
+    return [found[file] for file in sorted(found) if Path(file).is_file()]
+
+
+def _value(value: Any, seen: list[Any]) -> list[bytes]:
+    """What a value is, with the code of functions and classes in it that are not installed."""
+    if isinstance(value, functools.partial):
+        return [part for one in (value.func, value.args, value.keywords) for part in _value(one, seen)]
+    if isinstance(value, MethodType):
+        return [*_value(value.__func__, seen), *_value(value.__self__, seen)]
+    if isinstance(value, ModuleType):
+        return [value.__name__.encode()]
+    if isinstance(value, FunctionType):
+        return _function(value, seen)
+    if isinstance(value, type):
+        own = [one for one in vars(value).values() if isinstance(one, FunctionType)]
+        return [value.__qualname__.encode(), *(part for one in own for part in _function(one, seen))]
+    kind = [] if type(value).__module__ == "builtins" else _value(type(value), seen)
+    return [pickle.dumps(value), *kind]
+
+
+def _function(function: FunctionType, seen: list[Any]) -> list[bytes]:
+    """What a function is: its code, what it closes over, its defaults, and the values that it uses by name."""
+    if function in seen:
+        return []
     seen.append(function)
-    found: list[bytes] = []
+    held = [cell.cell_contents for cell in function.__closure__ or ()]
+    found = [part for one in (*held, function.__defaults__, function.__kwdefaults__) for part in _value(one, seen)]
+    if function.__module__ not in {module.__name__ for module in own_modules()} and hasattr(
+        sys.modules.get(function.__module__), "__file__"
+    ):
+        return [f"{function.__module__}.{function.__qualname__}".encode(), *found]  # installed: its version is not looked at
     codes = [function.__code__]
     while codes:
         code = codes.pop()
         plain = [value for value in code.co_consts if not isinstance(value, CodeType)]
         codes += [value for value in code.co_consts if isinstance(value, CodeType)]
         found += [code.co_code, repr((plain, code.co_names, code.co_varnames)).encode()]
-        for name in code.co_names:
-            value = function.__globals__.get(name)
-            if isinstance(value, FunctionType) and not beside(value):
-                found += _typed_in(value, seen) if value not in seen else []
-            else:
-                found.append(value.__name__.encode() if isinstance(value, ModuleType) else pickle.dumps(value))
+        used = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+        modules = [one for one in used if isinstance(one, ModuleType) and one in own_modules()]
+        used += [getattr(module, name) for module in modules for name in code.co_names if hasattr(module, name)]
+        found += [part for one in used for part in _value(one, seen)]
     return found
-
-
-def _inner(function: Any) -> Any:
-    return inspect.unwrap(getattr(function, "func", function))
-
-
-def beside(function: Any) -> list[ModuleType]:
-    """The module of a function, and those of its folder or below it that it uses, in the order of their files."""
-    found: dict[str, ModuleType] = {}
-    waiting = [sys.modules.get(_inner(function).__module__)]
-    root = None
-    while waiting:
-        one = waiting.pop()
-        file = str(getattr(one, "__file__", None) or "")
-        if one is None or not file.endswith(".py") or file in found:
-            continue
-        root = root or Path(file).parent
-        if Path(file).is_relative_to(root):
-            found[file] = one
-            owners = (getattr(value, "__module__", None) for value in vars(one).values() if not isinstance(value, ModuleType))
-            waiting += [value for value in vars(one).values() if isinstance(value, ModuleType)]
-            waiting += [sys.modules.get(owner) for owner in owners if isinstance(owner, str)]
-    return [found[file] for file in sorted(found)]

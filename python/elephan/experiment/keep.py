@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SAMPLES = {"flow_samples": "flow", "port_samples": "port"}  # tables, and the column that tells what is sampled
 WITHIN = 0.02  # of `samples`, unless said
 _WHAT = re.compile(r"(?P<what>runs|samples)(?:\s+(?:(?P<whole>whole)|within\s+(?P<width>[\d.]+)\s*%))?(?:\s+if\s+(?P<filter>.+))?")
+_BEGUN = re.compile(r"(runs?|samples?|all|none|whole|tables?)\b(?!\s*(?:[=!<>]|in\b))", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class Keep:
             raise InputError(f'keep {brief(text)}: write "runs", "samples within 2 %", "samples whole if seed == 1" or "seed == 1"')
         match = _WHAT.fullmatch(text.strip())
         if match is None:
+            if _BEGUN.match(text.strip()):
+                raise InputError(
+                    f'keep {brief(text)}: write "runs", "samples", "samples whole" or "samples within 2 %", and " if ..."'
+                )
             return cls(None, text)
         condition = match["filter"] or ""
         if match["what"] == "runs":

@@ -150,6 +150,9 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
             if not how.partial or not any(outcome.done for outcome in outcomes.values()):
                 raise
             interrupted = True
+            if store is not None and how.shard is None:
+                text = f"{len(outcomes)} of {count} runs are done and kept in {store.where}; the same command goes on"
+                opened.callback(note, text, how.progress)
     if how.shard is not None:
         if interrupted:
             done = sum(number in outcomes for number in work)

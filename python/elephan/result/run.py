@@ -199,7 +199,12 @@ class Run(folder.Result, RunTables):
         return round(seconds(self.resolved.get("warmup", 0)) * 1e9)
 
     def statistic(self, name: str) -> float:
-        """Returns one number by name, such as `"latency_ns.p99"` (see `elephan.statistic.measures`)."""
+        """Returns one number by name, such as `"latency_ns.p99"` (see `elephan.statistic.measures`).
+
+        Raises InputError for a run of which thinned samples are kept: the rows that stay would give other numbers.
+        """
+        if (self.manifest.get("kept") or {}).get("within"):
+            raise InputError(f"{self.name}: its samples are thinned; the store has the statistics of its trial")
         return statistic(self, name)
 
     def spreading(self, by: str = "root") -> list[Tree]:

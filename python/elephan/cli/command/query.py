@@ -1,4 +1,4 @@
-"""Asks kept runs in SQL: elephan query "select variant, avg(\"goodput_bps.sum\") from trials group by all"."""
+"""Asks kept runs in SQL: elephan query 'select variant, avg("goodput_bps.sum") from trials group by all'."""
 
 import csv
 import sys

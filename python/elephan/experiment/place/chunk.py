@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,11 +21,14 @@ CHUNK_MAX = 1000
 Chunk = Sequence[tuple[int, Job, Luggage | None]]
 
 
-def run_chunk(chunk: Chunk, measure: Measure, engine: str) -> list[tuple[int, Outcome]]:
-    """Does the jobs of a chunk, in a worker. Wrong input is the outcome of its job, as an error of the driver's own."""
+def run_chunk(chunk: Chunk, packed: bytes, engine: str) -> list[tuple[int, Outcome]]:
+    """Does the jobs of a chunk, in a worker. `packed`: what is measured, pickled.
+
+    Wrong input is the outcome of its job, as an error of the driver's own.
+    """
     if identity.engine() != engine:
         raise InputError(other_version(core.call("version"), identity.engine(), engine))
-    stop, found = core.Stop(), []
+    stop, found, measure = core.Stop(), [], pickle.loads(packed)
     for number, job, luggage in chunk:
         outcome = _carried(arrived(job, luggage), measure, stop)
         outcome.job = job

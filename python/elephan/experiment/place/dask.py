@@ -17,7 +17,7 @@ from elephan.experiment.job import Job, Measure, Outcome
 from elephan.experiment.place.chunk import Chunk, Pace, delivered, other_version, run_chunk
 from elephan.experiment.place.local import LocalCluster
 from elephan.experiment.place.threads import default_workers
-from elephan.experiment.place.travel import Luggage, by_value, pack
+from elephan.experiment.place.travel import Luggage, pack, packed
 from elephan.experiment.store import identity
 from elephan.scenario import core
 
@@ -40,10 +40,10 @@ class Dask:
         """Gives the outcomes as they come, each with its number, and None from time to time while none comes."""
         if not work:
             return
-        packed = [(number, job, pack(job)) for number, job in work.items()]
-        with self._client() as (client, tend), by_value(measure):
+        waiting, told = [(number, job, pack(job)) for number, job in work.items()], packed(measure)
+        with self._client() as (client, tend):
             self._check(client, tend)
-            yield from self._collected(client, tend, packed, measure)
+            yield from self._collected(client, tend, waiting, told)
 
     @contextlib.contextmanager
     def _client(self) -> Iterator[tuple[Any, Callable[[], None]]]:
@@ -97,7 +97,7 @@ class Dask:
                 raise InputError(f"{worker}: {other_version(theirs[0], theirs[1], ours)}")
 
     def _collected(
-        self, client: Any, tend: Callable[[], None], waiting: list[tuple[int, Job, Luggage | None]], measure: Measure
+        self, client: Any, tend: Callable[[], None], waiting: list[tuple[int, Job, Luggage | None]], measure: bytes
     ) -> Iterator[tuple[int, Outcome] | None]:
         engine, pace = identity.engine(), Pace()
         running: dict[Any, Chunk] = {}
@@ -167,7 +167,7 @@ def _close(client: Any) -> None:
         client.close(timeout=0.5)
 
 
-def _chunk(chunk: Chunk, measure: Measure, engine: str) -> list[tuple[int, Outcome]]:
+def _chunk(chunk: Chunk, measure: bytes, engine: str) -> list[tuple[int, Outcome]]:
     """Does a chunk in a worker; a worker that came later and has another elephan is named."""
     if identity.engine() != engine:
         from distributed import get_worker

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pickle
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from elephan.base.errors import InputError
-from elephan.experiment.each import Each, beside
+from elephan.experiment.each import Each, own_modules
 from elephan.experiment.job import Job
 from elephan.experiment.store.identity import digest
 from elephan.scenario import core, guest
@@ -69,31 +68,25 @@ def pack(job: Job) -> Luggage | None:
     return Luggage(files, {place: own.relative_to(root).as_posix() for place, (own, *_) in found.items()})
 
 
-@contextlib.contextmanager
-def by_value(measure: Any) -> Iterator[None]:
-    """While it lasts the caller's function, and what stands in files beside it, travel as they are, not as names to import."""
+def packed(measure: Any) -> bytes:
+    """Returns what is measured as a worker unpickles it: the caller's function, and what it uses of modules that are not installed,
+    as they are, not as names to import."""
+    if not isinstance(measure, Each):
+        return pickle.dumps(measure)
     try:
         import cloudpickle
     except ImportError:
         raise InputError("cloudpickle is not installed, with which a function travels: pip install cloudpickle") from None
-    modules = [module for module in beside(measure.function) if module.__name__ != "__main__"] if isinstance(measure, Each) else []
+    modules = [module for module in own_modules() if module.__name__ in sys.modules and module.__name__ != "__main__"]
     for module in modules:
         cloudpickle.register_pickle_by_value(module)
     try:
-        yield
+        return bytes(cloudpickle.dumps(measure))
+    except Exception as error:
+        raise InputError(f"each cannot travel to a worker: {str(error).partition(chr(10))[0]}") from error
     finally:
         for module in modules:
             cloudpickle.unregister_pickle_by_value(module)
-
-
-def packed(measure: Any) -> bytes:
-    """Returns what is measured as a worker unpickles it."""
-    if not isinstance(measure, Each):
-        return pickle.dumps(measure)
-    with by_value(measure):
-        import cloudpickle
-
-        return bytes(cloudpickle.dumps(measure))
 
 
 def _of_session(place: str, reference: str) -> Path:

@@ -53,8 +53,7 @@ def main() -> None:
 
     while True:
         try:
-            chunk, measure, engine = pickle.loads(chunks.get())
-            answer: Any = run_chunk(chunk, pickle.loads(measure), engine)
+            answer: Any = run_chunk(*pickle.loads(chunks.get()))
         except Exception as error:
             answer = error
         try:

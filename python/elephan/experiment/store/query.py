@@ -45,6 +45,9 @@ def query(sql: str, where: str | os.PathLike[str] = "results") -> pa.Table:
     for left in reversed(range(LOOKS)):
         with duckdb.connect() as connection:
             try:
+                asked = duckdb.extract_statements(sql)
+                if [one.type for one in asked] != [duckdb.StatementType.SELECT]:
+                    raise InputError(f"{sql}: a question is one SELECT; nothing is written")
                 about = _views(connection, places)
                 found = connection.sql(sql).to_arrow_table()
                 break

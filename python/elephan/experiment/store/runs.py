@@ -49,25 +49,30 @@ def _all(store: Path) -> list[Path]:
 
 def check(store: Path) -> list[str]:
     """A line for each run whose files are not what was written."""
-    lines = []
-    for path in (path for paths in of(store).values() for path in paths):
-        try:
-            where, manifest = folder.open_result(path)
-            for name in manifest.get("digests", {}):
-                folder.verify(where / name)
-        except (InputError, OSError) as error:
-            lines.append(str(error))
-    return lines
+    return [why for paths in of(store).values() for path in paths if (why := _damage(path))]
+
+
+def _damage(path: Path) -> str:
+    """Why a run cannot be trusted; empty if it can."""
+    try:
+        where, manifest = folder.open_result(path)
+        for name in manifest.get("digests", {}):
+            folder.verify(where / name)
+    except (InputError, OSError) as error:
+        return str(error)
+    return ""
 
 
 def collect(store: Path, keys: Collection[str], removed: Collection[str] = ()) -> int:
-    """Removes runs of `removed` trials and, of dead writers, what is half written, there twice, or of no trial among `keys`.
+    """Removes runs of `removed` trials and, of dead writers, what is half written, there twice, or of no trial among `keys`; and
+    what is damaged.
 
     A live writer, or one of another machine, may still be about to put the trial into the store. Returns how many it removed.
     """
     kept = {path for path in best(store) if _key(path) in keys}
     dead = [path for path in _all(store) if parts.is_of_dead(path.name.partition("-")[2]) and path not in kept]
     gone = {*dead, *(path for path in _all(store) if _key(path) in removed)}
+    gone |= {path for path in kept - gone if _damage(path)}  # its trial runs again where its tables are wanted
     for path in gone:
         shutil.rmtree(path, ignore_errors=True)
     return len(gone)

@@ -258,8 +258,9 @@ class Store:
                 for path in old:
                     path.unlink(missing_ok=True)
             removed = {row.identity.key for row in gone}
-            runs.collect(self.where, {row.identity.key for row in kept} - removed, removed)
-        return f"{len(kept) - len(gone)} trials stay, {len(gone)} of other builds are removed"
+            tidied = runs.collect(self.where, {row.identity.key for row in kept} - removed, removed)
+        folders = f", and {tidied} folders of runs" if tidied else ""
+        return f"{len(kept) - len(gone)} trials stay, {len(gone)} of other builds are removed{folders}"
 
     def compact(self, own: bool = False) -> None:
         """Puts small parts together: those of this writer, or all."""
