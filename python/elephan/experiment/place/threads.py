@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import queue
 from collections.abc import Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from elephan.base.errors import InputError
@@ -44,10 +46,13 @@ class Threads:
             waiting: dict[Future[Outcome], int] = {
                 threads.submit(run_one, job, measure, self._watch(number), stop): number for number, job in work.items()
             }
+            ended: queue.SimpleQueue[Future[Outcome]] = queue.SimpleQueue()
+            for future in list(waiting):
+                future.add_done_callback(ended.put)
             try:
                 while waiting:
-                    done, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                    for future in done:
+                    with contextlib.suppress(queue.Empty):
+                        future = ended.get(timeout=0.2)
                         number = waiting.pop(future)
                         self._shares.pop(number, None)
                         yield number, future.result()
