@@ -1,4 +1,4 @@
-"""Runs in processes of this machine: for many short runs on many cores, as these are mostly Python, whose interpreter threads share.
+"""Runs in processes of this machine: for many short runs on many cores, as these are mostly Python, which threads share.
 
 Each worker does chunks of about a second. A worker that dies is replaced, and the runs of its chunk run again, one by one; a run
 that three workers died of has failed.
