@@ -141,8 +141,10 @@ class Dask:
                 return None
             why = f"workers died while they ran it ({str(error).partition(chr(10))[0]})"
             return [(number, Outcome(job, error=why, lost=True)) for number, job, _ in chunk]
-        except (CancelledError, TimeoutError):  # of a client whose scheduler is lost, or stands still
+        except (CancelledError, OSError, TimeoutError) as error:  # of a client whose scheduler is lost, or stands still
             self._workers_of(client)
+            if alone and isinstance(error, OSError):  # the run's own
+                raise
             return None
         return found
 
