@@ -105,12 +105,13 @@ tcp = { ecn = "accurate" }
     assert len(late) <= 3  # of ten flows in 40 s; the first windows of ten segments overflow
 
 
-def test_without_accurate_ecn_it_is_reno_and_says_so() -> None:
+@pytest.mark.parametrize("ecn", ["off", "classic"])
+def test_without_accurate_ecn_it_is_reno_and_says_so(ecn: str) -> None:
     from elephan.report.words.warnings import warnings
 
-    run = el.run("l4s", set={"traffic.prague.tcp": {"ecn": "off"}, "duration": "30 s", "warmup": "10 s"})
+    run = el.run("l4s", set={"traffic.prague.tcp": {"ecn": ecn}, "duration": "30 s", "warmup": "10 s"})
     assert any(
-        '1 flow of prague has no ECN, and without marks prague is Reno: say tcp = { ecn = "accurate" }.' in line
+        '1 flow of prague has no Accurate ECN, and without marks prague is Reno: say tcp = { ecn = "accurate" }.' in line
         for line in warnings(run)
     )
     assert run.flows["ecn_signals"].to_pylist()[0] == 0

@@ -135,8 +135,8 @@ class _Reader:
         """Takes what matches here, and the space behind it."""
         match = pattern.match(self.text, self.place)
         if match is not None:
-            self.place = match.end()
-            self.place = _SPACE.match(self.text, self.place).end()  # type: ignore[union-attr]
+            behind = _SPACE.match(self.text, match.end())
+            self.place = behind.end() if behind else match.end()
         return match
 
     def word(self, *words: str) -> bool:
@@ -213,10 +213,13 @@ class _Reader:
     def value(self, name: str, sign: str) -> Predicate:
         """Takes a value; returns the comparison with it."""
         quoted = self.take(_QUOTED)
-        bare = None if quoted else self.take(_BARE)
-        if quoted is None and (bare is None or not bare[0].strip()):
-            raise self.wrong(f"a value of {name} was expected")
-        text = quoted[1] or quoted[2] or "" if quoted else bare[0].strip()  # type: ignore[index]
+        if quoted:
+            text = quoted[1] or quoted[2] or ""
+        else:
+            bare = self.take(_BARE)
+            text = bare[0].strip() if bare else ""
+            if not text:
+                raise self.wrong(f"a value of {name} was expected")
         values = self.known[name]
         wanted = _number(text)
         if values is None:

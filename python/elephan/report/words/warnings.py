@@ -47,19 +47,24 @@ def warnings(run: Run) -> list[str]:
     return [one for one in found if one]
 
 
-# Congestion controls that are Reno without marks, and the ECN that brings them.
-_BY_MARKS = {"dctcp": "dctcp", "prague": "accurate"}
+# Congestion controls that are Reno without marks: what brings them marks, the best first, and its name.
+_BY_MARKS = {"dctcp": (("dctcp", "classic", "accurate"), "ECN"), "prague": (("accurate",), "Accurate ECN")}
 
 
 def _without_ecn(run: Run) -> str:
-    """What is Reno because its connections have not agreed on marks."""
+    """What is Reno because its connections have not agreed on marks that it can read."""
     if "ecn" not in run.flows.column_names:
         return ""
-    agreed = zip(texts(run.flows, "congestion_control"), column(run.flows, "ecn"), strict=True)
-    deaf = Counter(controller for controller, ecn in agreed if controller in _BY_MARKS and not ecn)
+    asked = {entry.get("name"): entry.get("tcp", {}).get("ecn") for entry in run.resolved.get("traffic", [])}
+    names = (texts(run.flows, name) for name in ("congestion_control", "traffic"))
+    deaf = Counter(
+        controller
+        for controller, traffic, ecn in zip(*names, column(run.flows, "ecn"), strict=True)
+        if controller in _BY_MARKS and not (ecn and asked.get(traffic) in (None, *_BY_MARKS[controller][0]))
+    )
     return " ".join(
-        f"{count} flow{'' if count == 1 else 's'} of {controller} {'has' if count == 1 else 'have'} no ECN, and without marks "
-        f'{controller} is Reno: say tcp = {{ ecn = "{_BY_MARKS[controller]}" }}.'
+        f"{count} flow{'' if count == 1 else 's'} of {controller} {'has' if count == 1 else 'have'} no {_BY_MARKS[controller][1]}, "
+        f'and without marks {controller} is Reno: say tcp = {{ ecn = "{_BY_MARKS[controller][0][0]}" }}.'
         for controller, count in sorted(deaf.items())
     )
 
