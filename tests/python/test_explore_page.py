@@ -359,9 +359,10 @@ def test_a_killed_server_gives_one_message_and_nothing_is_lost(page):
     try:
         open_scenario(page, server.address, "sawtooth")
         settled(page)
+        before = until(page, "location.hash.startsWith('#s=') && location.hash")
         move(page, "template.rate", 0.7)
         settled(page)
-        page.wait_for_timeout(400)
+        until(page, "location.hash !== x", before)
         text, link = ask(page, "s.text"), page.url
         server.stop()
         message = page.get_by_role("alert")

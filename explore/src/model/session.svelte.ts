@@ -349,9 +349,9 @@ export class Session {
   private settle(): void {
     clearTimeout(this.settling);
     this.settling = setTimeout(async () => {
-      await this.check();
       const packed = await pack(this.text);
       history.replaceState(null, "", `#${packed}`);
+      await this.check();
     }, 250);
   }
 
