@@ -17,7 +17,7 @@ ifneq ($(shell rustc --version >/dev/null 2>&1 && echo there),there)
 export RUSTUP_TOOLCHAIN := stable
 endif
 
-.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate page page-check clean packetdrill web
+.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate page page-check clean packetdrill web docs docs-update
 
 help:
 	@echo "make demo      the quick run of the study intel-2004: answer, verdicts, report"
@@ -30,6 +30,8 @@ help:
 	@echo "make wheel     a manylinux abi3 wheel in dist/, for any CPython from 3.11 on"
 	@echo "make web       the engine of elephan explore in WebAssembly, and the static site in dist/web/"
 	@echo "make lock      write requirements.lock again (UPGRADE=--upgrade: with the newest versions)"
+	@echo "make docs      the book: a site for elephan docs, and a man page (target/docs)"
+	@echo "make docs-update  run what the tutorials show, write numbers and pictures again"
 	@echo "make packetdrill DIR=...  packetdrill scripts below DIR, as a table"
 	@echo "make generate  write the generated files again: schema, references, Python classes"
 	@echo "make page      build the page of elephan explore again (needs Node; users do not)"
@@ -90,11 +92,27 @@ lint: setup
 	rustfmt --edition 2024 --check $$(git ls-files 'crates/*.rs')
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" cargo doc --quiet --workspace --no-deps --document-private-items
-	$(BIN)/ruff check python tests
-	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check python tests docs/*.py
+	$(BIN)/ruff format --check python tests docs/*.py
 	$(BIN)/mypy python
 	$(MAKE) --no-print-directory generate CHECK=--check
-	$(MAKE) --no-print-directory page-check deny miri
+	$(MAKE) --no-print-directory page-check deny miri docs
+
+# The book. It needs more packages than tests and demo do; they go into .venv when the book is first made.
+BOOK := $(VENV)/.book
+
+$(BOOK): $(VENV)/.deps docs/requirements.lock
+	$(BIN)/python -m pip install --quiet --requirement docs/requirements.lock
+	@touch $@
+
+docs: setup $(BOOK)
+	$(BIN)/codespell docs README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md python/elephan
+	$(BIN)/python tests/python/prose.py
+	$(BIN)/python docs/build.py
+
+# Runs what the tutorials show, and writes their outputs and pictures again.
+docs-update: setup
+	$(BIN)/python tests/python/book.py --update
 
 # The page of `elephan explore`: its source is in explore/, the built files are committed.
 PAGE := python/elephan/explore/page
@@ -184,6 +202,8 @@ lock:
 	$(LOCK)/python -m pip install --quiet uv
 	echo "pip>=25.1" | $(LOCK)/uv pip compile --quiet --universal --python-version 3.11 --group dev --generate-hashes --no-annotate \
 		--no-emit-index-url --custom-compile-command "make lock" $(UPGRADE) --output-file requirements.lock pyproject.toml -
+	$(LOCK)/uv pip compile --quiet --universal --python-version 3.11 --group docs --constraint requirements.lock --generate-hashes \
+		--no-annotate --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE) --output-file docs/requirements.lock
 
 generate:
 	cargo run --quiet --package elephan-scenario --bin generate -- $(CHECK)

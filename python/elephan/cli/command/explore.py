@@ -7,9 +7,9 @@ page whose address it prints. Ctrl-C ends it.
 import secrets
 import sys
 import threading
-import webbrowser
 from typing import Annotated
 
+from elephan.cli.browser import show
 from elephan.cli.options import whole
 from elephan.cli.parser import Argument, Option
 from elephan.explore import server, start
@@ -59,7 +59,7 @@ def command(
         def ready() -> None:
             print(f"{address}\nCtrl-C ends it.", flush=True)
             if not no_open:
-                threading.Thread(target=_show, args=(address,), daemon=True).start()
+                threading.Thread(target=show, args=(address,), daemon=True).start()
 
         try:
             server.Server(app, ready).run([listening])
@@ -68,13 +68,3 @@ def command(
         finally:
             if engine is not None:
                 engine.close()
-
-
-def _show(address: str) -> None:
-    """Opens a browser that has a window; one in the terminal would take it over."""
-    try:
-        browser = webbrowser.get()
-    except webbrowser.Error:
-        return
-    if not isinstance(browser, webbrowser.GenericBrowser) or isinstance(browser, webbrowser.BackgroundBrowser):
-        browser.open(address)

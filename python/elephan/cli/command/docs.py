@@ -1,0 +1,40 @@
+"""Open the book in the browser, from this machine.
+
+PAGE is a word of an address, such as `dctcp` or `tutorials/sawtooth`. Without it the first page opens. The command prints the
+address, so that it can be opened by hand.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from elephan.base.errors import InputError, nearest
+from elephan.cli.browser import show
+from elephan.cli.parser import Argument, Option
+
+BOOK = Path(__file__).parents[2] / "book"
+
+
+def find(page: str | None, book: Path) -> Path:
+    """Returns the file of a page; raises InputError if the book or the page is not there."""
+    if not (book / "index.html").is_file():
+        raise InputError("this installation has no book; `make docs` makes it, and wheels of releases bring it")
+    if page is None:
+        return book / "index.html"
+    names = {file.relative_to(book).with_suffix("").as_posix(): file for file in sorted(book.rglob("*.html"))}
+    asked = page.strip("/").removesuffix(".html").removesuffix(".md")
+    tails = [name for name in names if name == asked or name.endswith(f"/{asked}")]
+    if tails:
+        return names[min(tails, key=len)]
+    words = sorted({name.rpartition("/")[2] for name in names})
+    raise InputError(f'the book has no page "{page}"{nearest(asked.rpartition("/")[2], words)}')
+
+
+def command(
+    page: Annotated[str | None, Argument(metavar="PAGE", help="A page, such as dctcp or tutorials/sawtooth.")] = None,
+    no_open: Annotated[bool, Option("--no-open", help="Print the address and open no browser.")] = False,
+) -> None:
+    address = find(page, BOOK).as_uri()
+    print(address)
+    if not no_open and sys.stdout.isatty():
+        show(address)

@@ -1,0 +1,113 @@
+"""The book: its tutorials do what they say, its prose keeps the rules, and `elephan docs` opens it.
+
+`make docs` makes the site itself, in `make lint`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import book
+import prose
+import pytest
+from elephan import cli
+from elephan.base.errors import InputError
+from elephan.cli.command import docs
+
+QUICK = ("sawtooth",)
+TUTORIALS = [pytest.param(page, marks=[] if page.stem in QUICK else [pytest.mark.slow], id=page.stem) for page in book.PAGES]
+
+
+@pytest.mark.parametrize("page", TUTORIALS)
+def test_a_tutorial_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    reader = book.Reader(page, update=False)
+    assert reader.read() == page.read_text(encoding="utf-8"), reader.problems
+    assert reader.problems == []
+
+
+@pytest.mark.parametrize("page", book.PAGES, ids=lambda page: page.stem)
+def test_each_number_of_a_tutorial_stands_in_an_output(page: Path) -> None:
+    assert book.loose_numbers(page) == []
+
+
+def test_what_a_tutorial_says_wrongly_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(
+        "It takes 17 s, not 18.\n\nSave this as `a.toml`:\n\n```toml\nx = 18\n```\n\n```console\n$ cat a.toml\nx = 20\n```\n\n"
+        "```python\n>>> 2 + 2\n5\n```\n"
+    )
+    reader = book.Reader(page, update=True)
+    fresh = reader.read()
+    assert len(reader.problems) == 2
+    assert "$ cat a.toml\nx = 18\n" in fresh
+    assert ">>> 2 + 2\n4\n" in fresh
+    assert book.loose_numbers(page) == ["page.md:1: 17"]
+
+
+def test_lines_that_are_left_out_match_any() -> None:
+    assert book.matches(["a", "...", "c"], ["a", "b", "b", "c"])
+    assert not book.matches(["a", "...", "d"], ["a", "b", "c"])
+    assert book.refreshed(["speed 12", "..."], ["head", "speed 13", "tail"]) == ["head", "speed 13", "tail"]
+    assert book.refreshed(["...", "speed 12", "..."], ["head", "speed 13", "tail"]) == ["...", "speed 13", "..."]
+
+
+def test_the_pages_keep_the_rules_of_prose() -> None:
+    assert [line for page in prose.pages() for line in prose.problems(page)] == []
+
+
+def test_prose_that_breaks_a_rule_is_seen() -> None:
+    long = " ".join(["word"] * 26)
+    text = f"# A title\n\nThe law is sent again. {long.capitalize()}.\nLittle's law holds.\n\n```\n{long} law\n```\n\n| {long} |\n"
+    assert [word for _, word, _ in prose.wrong_words(text)] == ["law", "sent again"]
+    assert [prose.words(one) for _, one in prose.long_sentences(text)] == [26]
+    (one,) = prose.sentences("It takes 1 000 ms, or `el.run(a, b)` of [the page](x.md).")
+    assert prose.words(one) == 8
+    assert len(prose.sentences("elephan runs it. elephan draws it, see Fig. 3 of it. `elephan run` does too.")) == 3
+
+
+def _book(folder: Path) -> Path:
+    for name in ("index", "tutorials/index", "tutorials/sawtooth", "models/dctcp"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.html").write_text(name)
+    return folder
+
+
+def test_docs_finds_a_page(tmp_path: Path) -> None:
+    site = _book(tmp_path)
+    assert docs.find(None, site) == site / "index.html"
+    for word in ("dctcp", "models/dctcp", "models/dctcp.html", "/models/dctcp.md"):
+        assert docs.find(word, site) == site / "models" / "dctcp.html"
+    assert docs.find("index", site) == site / "index.html"
+    with pytest.raises(InputError, match='no page "dctpc"; did you mean "dctcp"'):
+        docs.find("dctpc", site)
+    with pytest.raises(InputError, match="no page"):
+        docs.find("../secret", site)
+
+
+def test_docs_without_a_book_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(docs, "BOOK", tmp_path)
+    assert cli.status_of(["docs"]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n"), "make docs" in said.err) == ("", 1, True)
+    monkeypatch.setattr(docs, "BOOK", _book(tmp_path))
+    assert cli.status_of(["docs", "dctcp"]) == 0
+    assert capsys.readouterr().out == f"{(tmp_path / 'models' / 'dctcp.html').as_uri()}\n"
+
+
+def test_an_address_that_leads_nowhere_is_seen() -> None:
+    code = """import build
+seen, broken = set(), []
+text = "[a](nowhere.md) [b](reno.md#x) [c](../../CONTRIBUTING.md) [d](https://example.org)"
+print(build.relinked(text, build.DOCS / "models" / "x.md", "models/x.md", build.pages(), seen, broken), broken, seen)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=book.ROOT / "docs")
+    links, found, others = done.stdout.partition(" ['docs/models/x.md: no page or file nowhere.md'] ")
+    assert found, done.stdout
+    assert links == "[a](nowhere.md) [b](reno.md#x) [c](../contributing.md) [d](https://example.org)"
+    assert others == "{'https://example.org'}\n"
