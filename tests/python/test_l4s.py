@@ -105,6 +105,75 @@ tcp = { ecn = "accurate" }
     assert len(late) <= 3  # of ten flows in 40 s; the first windows of ten segments overflow
 
 
+@pytest.mark.parametrize(("rtt_ms", "measured"), [(10, 2.67), (20, 2.11), (80, 1.69)])
+def test_the_ratio_is_that_of_measurements(rtt_ms: int, measured: float) -> None:
+    """github.com/heistp/l4s-tests, s1_table.md: DualPI2 at 50 Mb/s, means of two; Prague of 2020 had no target of round trips."""
+    run = el.run(
+        "l4s",
+        set={
+            "template.rate": "50 Mbps",
+            "template.delay": f"{rtt_ms / 2} ms",
+            "template.queue": {"kind": "dualpi2"},
+            "traffic.prague.congestion_control": {"kind": "prague", "rtt_target": "0 s"},
+            "record.every": "1 s",
+        },
+    )
+    prague, cubic = (run.statistic(f"goodput_bps[{name}].sum") for name in ("prague", "cubic"))
+    assert prague / cubic == pytest.approx(measured, rel=0.2)
+
+
+def _beside_cubic(controller: Any, queue: dict[str, Any]) -> el.Run:
+    changes = {
+        "traffic.prague.congestion_control": controller,
+        "template.queue": queue,
+        "record.every": "10 ms",
+        "duration": "60 s",
+    }
+    return el.run("l4s", set=changes)
+
+
+def test_bbr3_with_l4s_keeps_the_queue_of_low_latency_short() -> None:
+    """Its packets wait about as long as marks begin (0.8 ms), where those of plain BBR 3 wait with CUBIC's for 15 ms."""
+    delays = _delays_ms(_beside_cubic({"kind": "bbr3", "l4s": True}, {"kind": "dualpi2", "preset": "rfc9332"}), 20)["bbr3"]
+    assert np.median(delays) < 2
+    assert np.median(_delays_ms(_beside_cubic("bbr3", {"kind": "dualpi2", "preset": "rfc9332"}), 20)["bbr3"]) > 5
+
+
+def test_bbr3_says_that_l4s_needs_accurate_ecn() -> None:
+    from elephan.report.words.warnings import warnings
+
+    changes = {"traffic.prague.congestion_control": {"kind": "bbr3", "l4s": True}, "duration": "30 s", "warmup": "10 s"}
+    said = '1 flow of bbr3 has no Accurate ECN, and without it l4s does nothing: say tcp = { ecn = "accurate" }.'
+    assert not any("l4s" in line for line in warnings(el.run("l4s", set=changes)))
+    assert any(said in line for line in warnings(el.run("l4s", set=changes | {"traffic.prague.tcp": {"ecn": "classic"}})))
+
+
+def test_a_threshold_for_ect1_alone() -> None:
+    """FQ-CoDel gives each flow half of the line. The threshold of 1 ms is for Prague; CUBIC's packets wait for CoDel (5 ms, RFC 8290)."""
+    queue = {"kind": "fq_codel", "ce_threshold": "1 ms"}
+    waits = {}
+    for selector in ("0x1/0x3", "0x0/0x0"):
+        run = _beside_cubic("prague", queue | {"ce_threshold_selector": selector})
+        waits[selector] = {name: float(np.median(delays)) for name, delays in _delays_ms(run, 20).items()}
+        if selector == "0x1/0x3":
+            assert run.statistic("goodput_bps.jain") > 0.99
+    assert waits["0x1/0x3"]["prague"] < 2 < waits["0x1/0x3"]["cubic"]
+    assert waits["0x0/0x0"]["cubic"] < 2  # everything is marked early
+
+
+@pytest.mark.parametrize(
+    ("queue", "said"),
+    [
+        ({"ce_threshold": "1 ms", "ce_threshold_selector": "ect1"}, '"ect1" is no selector VALUE/MASK'),
+        ({"ce_threshold": "1 ms", "ce_threshold_selector": "0x2/0x1"}, "the value has bits outside the mask"),
+        ({"ce_threshold_selector": "0x1/0x3"}, "give ce_threshold too"),
+    ],
+)
+def test_wrong_selectors(queue: dict[str, str], said: str) -> None:
+    with pytest.raises(el.ScenarioError, match=said):
+        el.run("l4s", set={"template.queue": {"kind": "fq_codel", **queue}})
+
+
 @pytest.mark.parametrize("ecn", ["off", "classic"])
 def test_without_accurate_ecn_it_is_reno_and_says_so(ecn: str) -> None:
     from elephan.report.words.warnings import warnings

@@ -1,4 +1,4 @@
-//! What a round trip has seen of losses, for a congestion control that judges them by rounds.
+//! What a round trip has seen of losses and marks, for a congestion control that judges them by rounds.
 
 use crate::Ack;
 
@@ -8,7 +8,9 @@ pub(crate) struct Tally {
     /// Bytes lost so far over the life of the connection, as the last ACK said.
     lost_total: u64,
     pub lost: u64,
-    /// The round before has lost too much, so that what is acknowledged in this one was sent before that was known.
+    /// Bytes acknowledged that met congestion (CE).
+    pub marked: u64,
+    /// The round before has lost too much (or was marked too much), so that what is acknowledged in this one was sent before that was known.
     pub too_much: bool,
     /// Ranges found lost before it.
     ranges_before: u16,
@@ -23,6 +25,7 @@ impl Tally {
     pub fn count(&mut self, ack: &Ack) {
         self.lost += ack.lost.saturating_sub(self.lost_total);
         self.lost_total = ack.lost;
+        self.marked += ack.ce.min(ack.acked);
         self.rate = self.rate.max(ack.rate_bps.filter(|rate| rate.is_finite()).unwrap_or(0.0));
     }
 

@@ -887,6 +887,14 @@ class Bbr3(Table):
     probe_rounds_over: Rounds of those that are taken for over when the wait begins; not given none or one is drawn for each.
     loss_thresh: Share of what was in flight whose loss is too much. Default: 0.02.
     beta: What a loss leaves of the bounds. Default: 0.7.
+    l4s: Whether data leaves as ECT(1), over Accurate ECN, and marks count. Default: false.
+    ecn_max_rtt: The longest smallest round-trip time at which marks count; 0 is any, as RFC 9331 section 4.3 asks of what leaves as
+        ECT(1). Default: "0 s".
+    ecn_alpha_gain: Weight of the newest share of marks in alpha. Default: 0.0625.
+    ecn_alpha_initial: alpha at the beginning. Default: 1.0.
+    ecn_factor: The share of the flight that a round of marks takes where alpha is 1. Default: 0.3333333333333333.
+    ecn_thresh: Share of marks that is too much. Default: 0.5.
+    full_marked_rounds: Rounds with so many marks after which the pipe is full. Default: 2.
     headroom: Share of the upper bound that CRUISE leaves to others. Default: 0.15.
     bw_cycles: Probes over which the largest delivery rate is the bandwidth. Default: 2.
     min_rtt_window: Time over which the smallest round-trip time is that of the path. Default: "10 s".
@@ -920,6 +928,13 @@ class Bbr3(Table):
     probe_rounds_over: int | None = None
     loss_thresh: float | None = None
     beta: float | None = None
+    l4s: bool | None = None
+    ecn_max_rtt: Time | None = None
+    ecn_alpha_gain: float | None = None
+    ecn_alpha_initial: float | None = None
+    ecn_factor: float | None = None
+    ecn_thresh: float | None = None
+    full_marked_rounds: int | None = None
     headroom: float | None = None
     bw_cycles: int | None = None
     min_rtt_window: Time | None = None
@@ -1601,6 +1616,8 @@ class FqCodel(Table):
     ecn: Whether ECN-capable packets are marked instead of dropped. Default: true.
     ce_threshold: ECN-capable packets that have waited for longer than this are marked at once, whatever `ecn` says; without it none
         are.
+    ce_threshold_selector: Those of them that `ce_threshold` marks, as VALUE/MASK of the DS field: "0x1/0x3" marks ECT(1), the
+        packets of L4S, alone.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "fq_codel")
@@ -1614,6 +1631,7 @@ class FqCodel(Table):
     drop_batch: int | None = None
     ecn: bool | None = None
     ce_threshold: Time | None = None
+    ce_threshold_selector: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)

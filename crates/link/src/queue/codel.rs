@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::MTU_BYTES;
-use super::part::codel::{Codel as State, Tuning};
+use super::part::codel::{Codel as State, Selector, Tuning};
 use super::part::store::Store;
 use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
 
@@ -50,6 +50,7 @@ impl Parameters for CodelSpec {
                 interval: self.interval,
                 ecn: self.ecn,
                 ce_threshold: self.ce_threshold.unwrap_or(Span::MAX),
+                ce_threshold_selector: Selector::default(),
             },
             state: State::default(),
             store: Store::default(),

@@ -7,14 +7,14 @@
 //!
 //! Defaults are those of tc-fq_codel: limit 10 240 packets, memory_limit 32 MiB, 1024 flows, quantum 1514 B, target 5 ms,
 //! interval 100 ms, drop_batch 64, with ECN. `memory_limit` counts frames, not the kernel's buffers. The hash is perturbed by a
-//! random word of the run. Left out: filters, and the selector of `ce_threshold`.
+//! random word of the run. Left out: filters.
 
 use elephan_random::Stream;
 use elephan_units::{Bytes, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::part::codel::{Codel, Tuning};
+use super::part::codel::{Codel, Selector, Tuning};
 use super::part::flows::FlowQueues;
 use super::part::{MTU_BYTES, some_bytes};
 use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
@@ -49,6 +49,10 @@ pub struct FqCodelSpec {
     /// ECN-capable packets that have waited for longer than this are marked at once, whatever `ecn` says; without it none are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Span>,
+    /// Those of them that `ce_threshold` marks, as VALUE/MASK of the DS field: "0x1/0x3" marks ECT(1), the packets of L4S, alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-source" = "Linux sch_fq_codel.c, TCA_FQ_CODEL_CE_THRESHOLD_SELECTOR"))]
+    pub ce_threshold_selector: Option<Selector>,
 }
 
 impl Default for FqCodelSpec {
@@ -63,6 +67,7 @@ impl Default for FqCodelSpec {
             drop_batch: 64,
             ecn: true,
             ce_threshold: None,
+            ce_threshold_selector: None,
         }
     }
 }
@@ -84,6 +89,7 @@ impl Parameters for FqCodelSpec {
                 interval: self.interval,
                 ecn: self.ecn,
                 ce_threshold: self.ce_threshold.unwrap_or(Span::MAX),
+                ce_threshold_selector: self.ce_threshold_selector.unwrap_or_default(),
             },
             flows: FlowQueues::hashed(self.flows, self.quantum.0),
             mtu_bytes: MTU_BYTES,
@@ -91,6 +97,9 @@ impl Parameters for FqCodelSpec {
     }
 
     fn problem(&self) -> Option<Problem> {
+        if self.ce_threshold_selector.is_some() && self.ce_threshold.is_none() {
+            return Some(("ce_threshold_selector", "selects what ce_threshold marks: give ce_threshold too".into()));
+        }
         positive("interval", self.interval)
     }
 }
@@ -260,6 +269,29 @@ mod tests {
         let item = Item { handle: 7, flow: 1, bytes: 1501, ..Item::default() };
         assert_eq!(q.enqueue(Time::ZERO, item, &mut discarded), Verdict::Dropped("queue_full"));
         assert_eq!((discarded.len(), q.bytes()), (0, 1000));
+    }
+
+    /// A threshold of 1 ms for ECT(1) alone: what waits for 2 ms is marked if it is of L4S, and the rest waits for CoDel.
+    #[test]
+    fn the_threshold_is_for_those_selected() {
+        let selector = Selector::try_from("0x1/0x3".to_owned()).ok();
+        for (selector, marks) in [(None, [false, true, true, true]), (selector, [false, true, false, false])] {
+            let spec = FqCodelSpec {
+                ce_threshold: Some(Span::from_ms(1)),
+                ce_threshold_selector: selector,
+                ..FqCodelSpec::default()
+            };
+            let (mut q, mut discarded) = (queue(&spec), Vec::new());
+            for ecn in 0..4 {
+                let item = Item { handle: ecn.into(), flow: ecn.into(), bytes: 1500, ecn, ..Item::default() };
+                q.enqueue(Time::ZERO, item, &mut discarded);
+            }
+            let mut found = [false; 4];
+            while let Some((item, marked)) = q.dequeue(Time::ZERO + Span::from_ms(2), &mut discarded) {
+                found[item.handle as usize] = marked;
+            }
+            assert_eq!(found, marks);
+        }
     }
 
     /// Each queue has a CoDel of its own: of two standing queues only the one that is late loses a packet, with ECN a mark.

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,25 +48,44 @@ def warnings(run: Run) -> list[str]:
     return [one for one in found if one]
 
 
-# Congestion controls that are Reno without marks: what brings them marks, the best first, and its name.
-_BY_MARKS = {"dctcp": (("dctcp", "classic", "accurate"), "ECN"), "prague": (("accurate",), "Accurate ECN")}
+@dataclass(frozen=True)
+class _Marked:
+    """A congestion control that needs marks: what brings it them, the best first, what that is called, what it is without."""
+
+    by: tuple[str, ...]
+    called: str
+    without: str
+    asks: Callable[[Any], bool] = lambda controller: True
+
+
+_BY_MARKS = {
+    "dctcp": _Marked(("dctcp", "classic", "accurate"), "ECN", "without marks dctcp is Reno"),
+    "prague": _Marked(("accurate",), "Accurate ECN", "without marks prague is Reno"),
+    "bbr3": _Marked(
+        ("accurate",),
+        "Accurate ECN",
+        "without it l4s does nothing",
+        lambda given: isinstance(given, dict) and given.get("l4s") is True,
+    ),
+}
 
 
 def _without_ecn(run: Run) -> str:
-    """What is Reno because its connections have not agreed on marks that it can read."""
+    """What is not what it is meant to be, because its connections have not agreed on marks that it can read."""
     if "ecn" not in run.flows.column_names:
         return ""
-    asked = {entry.get("name"): entry.get("tcp", {}).get("ecn") for entry in run.resolved.get("traffic", [])}
+    entries = {entry.get("name"): entry for entry in run.resolved.get("traffic", [])}
     names = (texts(run.flows, name) for name in ("congestion_control", "traffic"))
-    deaf = Counter(
-        controller
-        for controller, traffic, ecn in zip(*names, column(run.flows, "ecn"), strict=True)
-        if controller in _BY_MARKS and not (ecn and asked.get(traffic) in (None, *_BY_MARKS[controller][0]))
-    )
+    deaf: Counter[str] = Counter()
+    for controller, traffic, ecn in zip(*names, column(run.flows, "ecn"), strict=True):
+        entry, marked = entries.get(traffic, {}), _BY_MARKS.get(controller)
+        if marked is not None and marked.asks(entry.get("congestion_control")):
+            deaf[controller] += not (ecn and entry.get("tcp", {}).get("ecn") in (None, *marked.by))
     return " ".join(
-        f"{count} flow{'' if count == 1 else 's'} of {controller} {'has' if count == 1 else 'have'} no {_BY_MARKS[controller][1]}, "
-        f'and without marks {controller} is Reno: say tcp = {{ ecn = "{_BY_MARKS[controller][0][0]}" }}.'
+        f"{count} flow{'' if count == 1 else 's'} of {controller} {'has' if count == 1 else 'have'} no {_BY_MARKS[controller].called}, "
+        f'and {_BY_MARKS[controller].without}: say tcp = {{ ecn = "{_BY_MARKS[controller].by[0]}" }}.'
         for controller, count in sorted(deaf.items())
+        if count
     )
 
 

@@ -1,4 +1,4 @@
-//! What losses say of the path: bounds of rate and flight for now (`lo`) and of flight for good (`hi`).
+//! What losses and marks say of the path: bounds of rate and flight for now (`lo`) and of flight for good (`hi`).
 
 use super::{Bbr3, Mode, left};
 use crate::{Ack, Window};
@@ -31,6 +31,11 @@ impl Bounds {
     }
 }
 
+/// The bound, or what is now where there is none.
+fn or(bound: f64, now: f64) -> f64 {
+    if bound.is_finite() { bound } else { now }
+}
+
 /// How UP raises the upper bound.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Climb {
@@ -44,9 +49,14 @@ impl Bbr3 {
         self.tally.loses(self.p.loss_thresh)
     }
 
+    /// Whether this round puts more into the path than it takes.
+    pub(super) fn is_too_much(&self) -> bool {
+        self.loses_too_much() || self.is_marked_too_much()
+    }
+
     /// Acts upon what the tally says of losses; to be called before a new round's begins.
     pub(super) fn look_at_losses(&mut self, w: &Window, ack: &Ack, new_round: bool) {
-        if self.judging && self.loses_too_much() {
+        if self.judging && self.is_too_much() {
             self.judging = false;
             let target = self.bdp(1.0).unwrap_or(f64::INFINITY).min(w.cwnd);
             if !self.path.limited(ack) {
@@ -55,26 +65,36 @@ impl Bbr3 {
             if self.mode == Mode::Up {
                 self.begin_down(ack.now, left(ack));
             }
-        } else if self.bounds.inflight_hi.is_finite() && !self.tally.too_much && !self.loses_too_much() {
+        } else if self.bounds.inflight_hi.is_finite() && !self.tally.too_much && !self.is_too_much() {
             self.bounds.inflight_hi = self.bounds.inflight_hi.max(ack.inflight as f64).max(w.mss);
             self.climb(w, ack, new_round);
         }
         if new_round {
             self.lower(w, ack);
-            self.tally.begin(ack, self.loses_too_much());
+            self.tally.begin(ack, self.is_too_much());
         }
     }
 
-    /// A round with losses outside a probe lowers the bounds for now.
+    /// A round with losses or marks outside a probe lowers the bounds for now.
     fn lower(&mut self, w: &Window, ack: &Ack) {
-        if self.tally.lost == 0 || matches!(self.mode, Mode::Startup | Mode::Refill | Mode::Up) {
+        if matches!(self.mode, Mode::Startup | Mode::Refill | Mode::Up) {
             return;
         }
+        let left = self.left_by_marks();
+        let marked = left * or(self.bounds.inflight_lo, w.cwnd);
+        if self.tally.lost > 0 {
+            self.lower_by_losses(w, ack);
+        }
+        if left < 1.0 {
+            self.bounds.inflight_lo = self.bounds.inflight_lo.min(marked.max(w.mss));
+        }
+    }
+
+    fn lower_by_losses(&mut self, w: &Window, ack: &Ack) {
         let bounds = &mut self.bounds;
-        let from = |bound: f64, now: f64| if bound.is_finite() { bound } else { now };
         let delivered = ack.delivered.saturating_sub(self.tally.delivered) as f64;
-        bounds.bw_lo = (self.p.beta * from(bounds.bw_lo, self.path.bw())).max(self.tally.rate).max(1.0);
-        bounds.inflight_lo = (self.p.beta * from(bounds.inflight_lo, w.cwnd)).max(delivered).max(w.mss);
+        bounds.bw_lo = (self.p.beta * or(bounds.bw_lo, self.path.bw())).max(self.tally.rate).max(1.0);
+        bounds.inflight_lo = (self.p.beta * or(bounds.inflight_lo, w.cwnd)).max(delivered).max(w.mss);
     }
 
     /// UP raises the upper bound by 1, 2, 4 ... segments a round while the window is at it.

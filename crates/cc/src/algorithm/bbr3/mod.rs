@@ -27,13 +27,16 @@
 //! than before, and the STARTUP or UP that they have ended goes on. What follows silence leaves at bw, and silence ends a PROBE_RTT
 //! whose 200 ms are over. DOWN begins a round, and what UP has lost is not its own: only losses from there on lower its bounds for now.
 //!
+//! With `l4s` data leaves as ECT(1) over Accurate ECN, and marks set bounds as well (`marks.rs`). Without it marks say nothing.
+//!
 //! Presets: `draft-05` (default) and `draft-04` (drain gain 0.35, as in all drafts before, and no end of DRAIN by rounds).
 //!
 //! Chosen where the draft asks what a congestion control is not told: losses are judged by rounds (lost in the round against in flight at
-//! its beginning) instead of by segments. Left out: segmentation offload, ECN, a full round of fast recovery as a condition for leaving STARTUP
-//! by losses, and what -06 adds.
+//! its beginning) instead of by segments. Left out: segmentation offload, a full round of fast recovery as a condition for leaving STARTUP by
+//! losses, `bbr_ecn_reprobe_gain` (0 in tcp_bbr.c), and what -06 adds.
 
 mod bounds;
+mod marks;
 mod parameters;
 mod probe_bw;
 #[cfg(test)]
@@ -50,6 +53,7 @@ use crate::train::Start;
 use crate::{Ack, Signal, Window};
 use bounds::{Bounds, Climb};
 use elephan_units::{Span, Time};
+use marks::Marks;
 pub use parameters::Parameters;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +87,8 @@ pub struct Bbr3 {
     bounds: Bounds,
     tally: Tally,
     climb: Climb,
-    /// Losses now are those of a probe.
+    marks: Marks,
+    /// Losses and marks now are those of a probe.
     judging: bool,
     repair: Repair,
     /// As they were before the last event.
@@ -111,6 +116,7 @@ impl Model for Bbr3 {
             bounds: Bounds::NONE,
             tally: Tally::default(),
             climb: Climb::default(),
+            marks: Marks::new(p.ecn_alpha_initial),
             judging: false,
             repair: Repair::default(),
             prior: (Mode::Startup, Bounds::NONE),
@@ -148,6 +154,8 @@ states! {
         bound(cc.bounds.inflight_lo), value > 0.0 => cc.bounds.inflight_lo = value;
     "inflight_hi" ["B"] "bound of the flight, 0 if none":
         bound(cc.bounds.inflight_hi), value > 0.0 => cc.bounds.inflight_hi = value;
+    "alpha" ["1"] "moving share of the bytes that met congestion, with l4s":
+        cc.marks.alpha, (0.0..=1.0).contains(&value) => cc.marks.alpha = value;
 }
 
 impl CongestionControl for Bbr3 {
@@ -164,6 +172,7 @@ impl CongestionControl for Bbr3 {
 
     /// The first window is paced over the round trip of the handshake (draft, `BBRInitPacingRate`).
     fn begin(&mut self, w: &mut Window, start: &Start) {
+        self.marks.accurate = start.accurate_ecn;
         let Some(rtt) = start.rtt else { return };
         self.path.begin(start.now, rtt);
         self.min_rtt = MinRtt::new(rtt, start.now);
@@ -172,6 +181,14 @@ impl CongestionControl for Bbr3 {
 
     fn grows_by_ack(&self) -> bool {
         false
+    }
+
+    fn sends_ect1(&self) -> bool {
+        self.p.l4s && self.marks.accurate
+    }
+
+    fn needs_accurate_ecn(&self) -> bool {
+        self.p.l4s
     }
 
     fn measures_rate(&self) -> bool {
@@ -184,6 +201,7 @@ impl CongestionControl for Bbr3 {
         self.path.sample_extra(ack, self.path.bw(), w.cwnd, new_round);
         self.repair.conserving &= !new_round;
         self.tally.count(ack);
+        self.look_at_marks(w, ack, new_round);
         self.look_for_full_pipe(w, ack, new_round);
         self.look_at_losses(w, ack, new_round);
         self.drain(w, ack);
@@ -195,8 +213,10 @@ impl CongestionControl for Bbr3 {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        self.prior = (self.mode, self.bounds);
-        self.repair.event(w, signal, self.probing_rtt());
+        let before = (self.mode, self.bounds);
+        if self.repair.event(w, signal, self.probing_rtt()) {
+            self.prior = before;
+        }
     }
 
     fn on_recovered(&mut self, _w: &mut Window) {
@@ -318,9 +338,14 @@ impl Bbr3 {
         }
         self.full = self.stops_growing(ack, new_round);
         if new_round && self.loses_too_much() && self.tally.ranges(ack) >= self.p.full_losses {
-            self.full = true;
-            self.bounds.inflight_hi = self.bdp(1.0).unwrap_or(0.0).max(self.tally.inflight as f64).max(w.mss);
+            self.fill(w);
         }
+    }
+
+    /// STARTUP has put more into the path than it takes.
+    fn fill(&mut self, w: &Window) {
+        self.full = true;
+        self.bounds.inflight_hi = self.bdp(1.0).unwrap_or(0.0).max(self.tally.inflight as f64).max(w.mss);
     }
 
     fn drain(&mut self, w: &mut Window, ack: &Ack) {

@@ -38,6 +38,20 @@ parameters! {
     loss_thresh: f64 = 0.02, "draft-ietf-ccwg-bbr, LossThresh" (min = 0, max = 1);
     /// What a loss leaves of the bounds.
     beta: f64 = 0.7, "draft-ietf-ccwg-bbr, Beta" (min = 0, max = 1);
+    /// Whether data leaves as ECT(1), over Accurate ECN, and marks count.
+    l4s: bool = false, "tcp_bbr.c of version 3, TCP_ECN_LOW";
+    /// The longest smallest round-trip time at which marks count; 0 is any, as RFC 9331 section 4.3 asks of what leaves as ECT(1).
+    ecn_max_rtt: Span = Span::ZERO, "tcp_bbr.c of version 3, bbr_ecn_max_rtt_us = 5000";
+    /// Weight of the newest share of marks in alpha.
+    ecn_alpha_gain: f64 = 0.0625, "tcp_bbr.c of version 3, bbr_ecn_alpha_gain" (min = 0, max = 1);
+    /// alpha at the beginning.
+    ecn_alpha_initial: f64 = 1.0, "tcp_bbr.c of version 3, bbr_ecn_alpha_init" [min = 0, max = 1];
+    /// The share of the flight that a round of marks takes where alpha is 1.
+    ecn_factor: f64 = 1.0 / 3.0, "tcp_bbr.c of version 3, bbr_ecn_factor" (min = 0, max = 1);
+    /// Share of marks that is too much.
+    ecn_thresh: f64 = 0.5, "tcp_bbr.c of version 3, bbr_ecn_thresh" (min = 0, max = 1);
+    /// Rounds with so many marks after which the pipe is full.
+    full_marked_rounds: u32 = 2, "tcp_bbr.c of version 3, bbr_full_ecn_cnt" [min = 1];
     /// Share of the upper bound that CRUISE leaves to others.
     headroom: f64 = 0.15, "draft-ietf-ccwg-bbr, Headroom" below [min = 0, max = 1];
     /// Probes over which the largest delivery rate is the bandwidth.

@@ -10,7 +10,7 @@ impl Bbr3 {
     /// BBRStartRound).
     pub(super) fn begin_down(&mut self, now: Time, inflight: u64) {
         self.path.restart_round(inflight);
-        let too_much = self.tally.too_much || self.loses_too_much();
+        let too_much = self.tally.too_much || self.is_too_much();
         self.tally.restart(inflight, self.path.delivered(), too_much);
         (self.mode, self.since, self.rounds) = (Mode::Down, now, 0);
         self.pick_wait();

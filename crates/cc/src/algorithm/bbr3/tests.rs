@@ -2,6 +2,7 @@ use super::Bbr3;
 use crate::algorithm::CongestionControl;
 use crate::testing::pipe::{BDP, Pipe, RATE_BPS};
 use crate::testing::{MSS, state};
+use crate::train::Start;
 use crate::{Ack, Controller, Model, Signal, Spec};
 use elephan_units::{Span, Time};
 use serde_json::json;
@@ -361,4 +362,64 @@ fn silence_ends_at_the_bandwidth() {
     within(c.pacing_rate().unwrap(), 7.92e6 - 1.0, 7.92e6 + 1.0);
     c.on_ack(&Ack { now: Time::from_seconds(5.05), app_limited: true, ..ack(2, 2, false, 0) });
     within(c.pacing_rate().unwrap(), 9.9e6 - 1.0, 9.9e6 + 1.0);
+}
+
+/// tcp_bbr.c of version 3, bbr_update_ecn_alpha and bbr_ecn_lower_bounds: alpha = 15/16 * 1/2 + 1/16 * F; a round with marks in CRUISE
+/// leaves 1 - alpha / 3 of the window. F is 1/2, 1 of 2 segments: alpha stays 1/2, and of 60 segments 50 are left. Without l4s nothing is.
+#[test]
+fn marks_lower_the_flight_for_now() {
+    for (l4s, left) in [(true, 50.0), (false, 0.0)] {
+        let mut c =
+            on_path(3.0, json!({ "l4s": l4s, "ecn_alpha_initial": 0.5, "probe_wait": "1000 s", "probe_rounds": 1000 }));
+        c.on_ack(&ack(1, 50, true, 0));
+        assert!(c.poke("alpha", 0.5) && c.poke("cwnd", 59.0 * S));
+        c.on_ack(&Ack { ce: MSS, ..ack(2, 50, false, 0) });
+        c.on_ack(&ack(3, 50, true, 0));
+        within(state(&c, "inflight_lo") / S, left, left);
+        assert_eq!(state(&c, "alpha"), 0.5);
+    }
+}
+
+/// bbr_is_inflight_too_high: marks on more than half of what was in flight, 49 segments, end UP, and that flight is the bound.
+#[test]
+fn marks_on_more_than_half_end_a_probe() {
+    for (marked, mode) in [(24, 5.0), (25, 2.0)] {
+        let mut c = on_path(4.0, json!({ "l4s": true }));
+        for n in 1..=2 {
+            c.on_ack(&ack(n, 50, true, 0));
+        }
+        assert_eq!(state(&c, "mode"), 5.0);
+        for n in 3..3 + marked {
+            c.on_ack(&Ack { ce: MSS, ..ack(n, 50, false, 0) });
+        }
+        assert_eq!(state(&c, "mode"), mode, "{marked}");
+        let bound = if mode == 2.0 { 49.0 } else { 0.0 };
+        within(state(&c, "inflight_hi") / S, bound, bound);
+    }
+}
+
+/// bbr_check_ecn_too_high_in_startup: two rounds on end with half of what they delivered marked fill the pipe.
+#[test]
+fn two_rounds_of_marks_end_startup() {
+    let rounds = |marked: [bool; 4]| {
+        let mut c = bbr3(json!({ "l4s": true }));
+        for (n, marked) in (0u64..).zip(marked) {
+            let rate_bps = Some(1e6 * 2f64.powi(n as i32));
+            let ce = if marked { MSS } else { 0 };
+            c.on_ack(&Ack { ce, rate_bps, ..ack(n + 1, 10, true, 0) });
+        }
+        state(&c, "mode")
+    };
+    assert_eq!(rounds([true, false, true, false]), 0.0);
+    assert_ne!(rounds([false, false, true, true]), 0.0);
+}
+
+/// What leaves as ECT(1) needs Accurate ECN (RFC 9331 section 4.2).
+#[test]
+fn without_l4s_or_accurate_ecn_it_is_classic() {
+    for (l4s, accurate_ecn, sends) in [(true, true, true), (true, false, false), (false, true, false)] {
+        let mut c = bbr3(json!({ "l4s": l4s }));
+        c.begin(&Start { now: Time::ZERO, rtt: None, packet_bytes: 1500, takes_over: false, accurate_ecn });
+        assert_eq!((c.sends_ect1(), c.needs_accurate_ecn()), (sends, l4s));
+    }
 }

@@ -10,8 +10,13 @@
 //! until one is in time. A state that begins within 16 intervals of the last `next` goes on with the rate that the one
 //! before ended with: count = count - count at its beginning, if that is above 1. With ECN a drop is a mark if the packet is
 //! ECN-capable, one a departure. Left out: Linux approximates 1 / sqrt by a Newton step for each drop; here it is exact.
+//!
+//! Besides, an ECN-capable packet that has waited for longer than `ce_threshold` is marked whatever the state, if
+//! `DS field & mask == value` of the selector (Linux `ce_threshold_selector`). DSCP is 0 here: of the DS field only ECN is told apart.
 
 use elephan_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::can_mark;
 use crate::queue::{Discarded, Item};
@@ -29,6 +34,49 @@ pub struct Tuning {
     pub ecn: bool,
     /// ECN-capable packets that have waited for longer are marked whatever the state.
     pub ce_threshold: Span,
+    /// Which of them.
+    pub ce_threshold_selector: Selector,
+}
+
+/// Packets by their DS field, as tc writes them: `VALUE/MASK`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String", extend("pattern" = "^[0-9A-Fa-fx]+/[0-9A-Fa-fx]+$"))]
+pub struct Selector {
+    value: u8,
+    mask: u8,
+}
+
+impl Selector {
+    #[inline]
+    fn takes(self, item: &Item) -> bool {
+        item.ecn & self.mask == self.value
+    }
+}
+
+impl TryFrom<String> for Selector {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Selector, String> {
+        let byte = |part: &str| match part.trim().strip_prefix("0x") {
+            Some(digits) => u8::from_str_radix(digits, 16).ok(),
+            None => part.trim().parse().ok(),
+        };
+        let parts = text.split_once('/').and_then(|(value, mask)| Some((byte(value)?, byte(mask)?)));
+        let Some((value, mask)) = parts else {
+            return Err(format!("\"{text}\" is no selector VALUE/MASK of two bytes, such as \"0x1/0x3\" for ECT(1)"));
+        };
+        if value & mask != value {
+            return Err(format!("\"{text}\" selects nothing: the value has bits outside the mask"));
+        }
+        Ok(Selector { value, mask })
+    }
+}
+
+impl From<Selector> for String {
+    fn from(s: Selector) -> String {
+        format!("{:#x}/{:#x}", s.value, s.mask)
+    }
 }
 
 /// The state of one queue under the control law.
@@ -89,7 +137,8 @@ impl Codel {
             (true, true) => self.go_on(tuning, now, mtu_bytes, item, &mut pop, discarded)?,
             (false, true) => self.begin(tuning, now, mtu_bytes, item, &mut pop, discarded)?,
         };
-        Some((item, marked || (now.since(item.at) > tuning.ce_threshold && can_mark(true, &item))))
+        let above = now.since(item.at) > tuning.ce_threshold && tuning.ce_threshold_selector.takes(&item);
+        Some((item, marked || (above && can_mark(true, &item))))
     }
 
     /// Whether packets have been late for longer than an interval.
@@ -177,5 +226,25 @@ impl Codel {
         self.last_count = self.count;
         self.drop_next = tuning.next(now, self.count);
         answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Linux codel_impl.h: `(dsfield & ce_threshold_mask) == ce_threshold_selector`; tc writes ECT(1) as 0x1/0x3.
+    #[test]
+    fn selectors() {
+        let taken = |text: &str| {
+            let selector = Selector::try_from(text.to_owned()).unwrap();
+            (0..4).filter(|&ecn| selector.takes(&Item { ecn, ..Item::default() })).collect::<Vec<u8>>()
+        };
+        assert_eq!((taken("0x1/0x3"), taken("1/3")), (vec![1], vec![1]));
+        assert_eq!((taken("0x1/0x1"), taken("0/0"), taken("0x4/0xfc")), (vec![1, 3], vec![0, 1, 2, 3], vec![]));
+        assert_eq!(String::from(Selector { value: 1, mask: 3 }), "0x1/0x3");
+        for wrong in ["", "1", "0x1/", "0x100/0x3", "0x2/0x1", "ect1"] {
+            assert!(Selector::try_from(wrong.to_owned()).unwrap_err().contains(wrong));
+        }
     }
 }
