@@ -149,7 +149,7 @@ def test_bbr3_says_that_l4s_needs_accurate_ecn() -> None:
 
 
 def test_a_threshold_for_ect1_alone() -> None:
-    """FQ-CoDel gives each flow half of the line. The threshold of 1 ms is for Prague; CUBIC's packets wait for CoDel (5 ms, RFC 8290)."""
+    """FQ-CoDel gives each flow half of the line. The threshold is for Prague; CUBIC waits for CoDel (5 ms, RFC 8290)."""
     queue = {"kind": "fq_codel", "ce_threshold": "1 ms"}
     waits = {}
     for selector in ("0x1/0x3", "0x0/0x0"):

@@ -24,6 +24,7 @@ mod event;
 pub mod fuzz;
 pub mod guest;
 mod least;
+mod marks;
 mod path;
 mod policer;
 mod probing;

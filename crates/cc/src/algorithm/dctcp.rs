@@ -24,6 +24,7 @@
 
 use super::CongestionControl;
 use crate::declare::{parameters, states};
+use crate::marks::Marks;
 use crate::registry::Model;
 use crate::round::Round;
 use crate::{Ack, ReduceFrom, Signal, Window};
@@ -42,25 +43,22 @@ parameters! {
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     p: Parameters,
-    alpha: f64,
+    marks: Marks,
     round: Round,
-    /// Bytes acknowledged in this window of data, and those of them that were marked.
-    acked: f64,
-    marked: f64,
 }
 
 impl Model for Dctcp {
     type Parameters = Parameters;
 
     fn new(p: &Parameters) -> Dctcp {
-        Dctcp { p: p.clone(), alpha: p.alpha_initial, round: Round::default(), acked: 0.0, marked: 0.0 }
+        Dctcp { p: p.clone(), marks: Marks::new(p.alpha_initial), round: Round::default() }
     }
 }
 
 states! {
     Dctcp, cc, value;
     "alpha" ["1"] "moving share of the bytes that met congestion":
-        cc.alpha, (0.0..=1.0).contains(&value) => cc.alpha = value;
+        cc.marks.alpha, (0.0..=1.0).contains(&value) => cc.marks.alpha = value;
 }
 
 impl CongestionControl for Dctcp {
@@ -70,11 +68,9 @@ impl CongestionControl for Dctcp {
 
     #[inline]
     fn on_delivery(&mut self, _w: &mut Window, ack: &Ack) {
-        self.acked += ack.acked as f64;
-        self.marked += ack.ce.min(ack.acked) as f64;
+        self.marks.count(ack);
         if self.round.advance(ack) {
-            self.alpha += self.p.g * (self.marked / self.acked - self.alpha);
-            (self.acked, self.marked) = (0.0, 0.0);
+            self.marks.end_round(self.p.g);
         }
     }
 
@@ -86,7 +82,7 @@ impl CongestionControl for Dctcp {
     /// alpha is a measurement: no event changes it, so none has to be undone.
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         let reduced = match signal {
-            Signal::Ecn { .. } => w.cwnd * (1.0 - self.alpha / 2.0),
+            Signal::Ecn { .. } => w.cwnd * (1.0 - self.marks.alpha / 2.0),
             _ => self.p.beta * self.p.reduce_from.bytes(w, signal.inflight()),
         };
         w.cut(signal, reduced);

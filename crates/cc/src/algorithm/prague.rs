@@ -25,6 +25,7 @@
 use super::CongestionControl;
 use crate::classic::Classic;
 use crate::declare::{parameters, states};
+use crate::marks::Marks;
 use crate::registry::Model;
 use crate::train::Start;
 use crate::{Ack, Signal, Window};
@@ -55,15 +56,13 @@ parameters! {
 #[derive(Clone, Debug)]
 pub struct Prague {
     p: Parameters,
-    alpha: f64,
+    marks: Marks,
     /// The window over the least one in flight where it is smaller, else 1; and before the last event.
     fraction: f64,
     prior: f64,
     srtt: Option<Span>,
-    /// Bytes until the round trip is over; bytes acknowledged since alpha was updated, and those of them that were marked.
+    /// Bytes until the round trip is over.
     left: u64,
-    acked: f64,
-    marked: f64,
     /// Round trips since slow start.
     rounds: u32,
     updated: Time,
@@ -84,13 +83,11 @@ impl Model for Prague {
     fn new(p: &Parameters) -> Prague {
         Prague {
             p: p.clone(),
-            alpha: p.alpha_initial,
+            marks: Marks::new(p.alpha_initial),
             fraction: 1.0,
             prior: 1.0,
             srtt: None,
             left: 0,
-            acked: 0.0,
-            marked: 0.0,
             rounds: 0,
             updated: Time::ZERO,
             cut_at: Time::ZERO,
@@ -113,7 +110,7 @@ impl Model for Prague {
 states! {
     Prague, cc, value;
     "alpha" ["1"] "moving share of the bytes that met congestion":
-        cc.alpha, (0.0..=1.0).contains(&value) => cc.alpha = value;
+        cc.marks.alpha, (0.0..=1.0).contains(&value) => cc.marks.alpha = value;
     "fraction" ["1"] "the window over the fewest segments in flight where it is smaller, else 1":
         cc.fraction, value > 0.0 && value <= 1.0 => cc.fraction = value;
     "rounds" ["1"] "round trips since slow start": f64::from(cc.rounds), value >= 0.0 => cc.rounds = value as u32;
@@ -148,8 +145,7 @@ impl CongestionControl for Prague {
         let marked = ack.ce.min(ack.acked);
         self.srtt = ack.srtt.or(self.srtt);
         self.saw_mark |= marked > 0;
-        self.acked += ack.acked as f64;
-        self.marked += marked as f64;
+        self.marks.count(ack);
         if self.p.classic_fallback
             && let Some(rtt) = ack.rtt
         {
@@ -179,7 +175,7 @@ impl CongestionControl for Prague {
                     return;
                 }
                 let first = std::mem::replace(&mut self.cut_at, now) == Time::ZERO;
-                let share = if first { 1.0 } else { self.alpha.max(self.classic.share()) };
+                let share = if first { 1.0 } else { self.marks.alpha.max(self.classic.share()) };
                 self.set(w, window * (1.0 - share / 2.0));
                 w.ssthresh = w.cwnd;
             }
@@ -258,12 +254,13 @@ impl Prague {
     /// An ACK ends a round trip.
     fn end_round(&mut self, w: &Window, ack: &Ack) {
         if self.saw_mark {
-            self.alpha += self.p.g * (self.marked / self.acked - self.alpha);
+            self.marks.end_round(self.p.g);
             if self.p.classic_fallback {
                 self.classic.update(ack.min_rtt.map_or(0.0, Span::seconds));
             }
         }
-        (self.acked, self.marked, self.updated) = (0.0, 0.0, ack.now);
+        self.marks.forget();
+        self.updated = ack.now;
         self.left = ack.inflight.saturating_sub(ack.acked);
         if !w.in_slow_start() {
             self.rounds = self.rounds.saturating_add(1);

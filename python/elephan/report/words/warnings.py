@@ -48,6 +48,10 @@ def warnings(run: Run) -> list[str]:
     return [one for one in found if one]
 
 
+def _is_l4s(controller: Any) -> bool:
+    return isinstance(controller, dict) and controller.get("l4s") is True
+
+
 @dataclass(frozen=True)
 class _Marked:
     """A congestion control that needs marks: what brings it them, the best first, what that is called, what it is without."""
@@ -82,10 +86,9 @@ def _without_ecn(run: Run) -> str:
         if marked is not None and marked.asks(entry.get("congestion_control")):
             deaf[controller] += not (ecn and entry.get("tcp", {}).get("ecn") in (None, *marked.by))
     return " ".join(
-        f"{count} flow{'' if count == 1 else 's'} of {controller} {'has' if count == 1 else 'have'} no {_BY_MARKS[controller].called}, "
-        f'and {_BY_MARKS[controller].without}: say tcp = {{ ecn = "{_BY_MARKS[controller].by[0]}" }}.'
-        for controller, count in sorted(deaf.items())
-        if count
+        f"{count} flow{'' if count == 1 else 's'} of {controller} {'has' if count == 1 else 'have'} no {marked.called}, "
+        f'and {marked.without}: say tcp = {{ ecn = "{marked.by[0]}" }}.'
+        for controller, count, marked in ((name, count, _BY_MARKS[name]) for name, count in sorted(deaf.items()) if count)
     )
 
 

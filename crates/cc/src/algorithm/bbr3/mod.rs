@@ -27,7 +27,7 @@
 //! than before, and the STARTUP or UP that they have ended goes on. What follows silence leaves at bw, and silence ends a PROBE_RTT
 //! whose 200 ms are over. DOWN begins a round, and what UP has lost is not its own: only losses from there on lower its bounds for now.
 //!
-//! With `l4s` data leaves as ECT(1) over Accurate ECN, and marks set bounds as well (`marks.rs`). Without it marks say nothing.
+//! With `l4s` data leaves as ECT(1) over Accurate ECN, and marks set bounds as well (`l4s.rs`). Without it marks say nothing.
 //!
 //! Presets: `draft-05` (default) and `draft-04` (drain gain 0.35, as in all drafts before, and no end of DRAIN by rounds).
 //!
@@ -36,7 +36,7 @@
 //! losses, `bbr_ecn_reprobe_gain` (0 in tcp_bbr.c), and what -06 adds.
 
 mod bounds;
-mod marks;
+mod l4s;
 mod parameters;
 mod probe_bw;
 #[cfg(test)]
@@ -53,7 +53,7 @@ use crate::train::Start;
 use crate::{Ack, Signal, Window};
 use bounds::{Bounds, Climb};
 use elephan_units::{Span, Time};
-use marks::Marks;
+use l4s::L4s;
 pub use parameters::Parameters;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,7 +87,7 @@ pub struct Bbr3 {
     bounds: Bounds,
     tally: Tally,
     climb: Climb,
-    marks: Marks,
+    l4s: L4s,
     /// Losses and marks now are those of a probe.
     judging: bool,
     repair: Repair,
@@ -116,7 +116,7 @@ impl Model for Bbr3 {
             bounds: Bounds::NONE,
             tally: Tally::default(),
             climb: Climb::default(),
-            marks: Marks::new(p.ecn_alpha_initial),
+            l4s: L4s::new(p.ecn_alpha_initial),
             judging: false,
             repair: Repair::default(),
             prior: (Mode::Startup, Bounds::NONE),
@@ -155,7 +155,7 @@ states! {
     "inflight_hi" ["B"] "bound of the flight, 0 if none":
         bound(cc.bounds.inflight_hi), value > 0.0 => cc.bounds.inflight_hi = value;
     "alpha" ["1"] "moving share of the bytes that met congestion, with l4s":
-        cc.marks.alpha, (0.0..=1.0).contains(&value) => cc.marks.alpha = value;
+        cc.l4s.marks.alpha, (0.0..=1.0).contains(&value) => cc.l4s.marks.alpha = value;
 }
 
 impl CongestionControl for Bbr3 {
@@ -172,7 +172,7 @@ impl CongestionControl for Bbr3 {
 
     /// The first window is paced over the round trip of the handshake (draft, `BBRInitPacingRate`).
     fn begin(&mut self, w: &mut Window, start: &Start) {
-        self.marks.accurate = start.accurate_ecn;
+        self.l4s.accurate = start.accurate_ecn;
         let Some(rtt) = start.rtt else { return };
         self.path.begin(start.now, rtt);
         self.min_rtt = MinRtt::new(rtt, start.now);
@@ -184,7 +184,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn sends_ect1(&self) -> bool {
-        self.p.l4s && self.marks.accurate
+        self.p.l4s && self.l4s.accurate
     }
 
     fn needs_accurate_ecn(&self) -> bool {

@@ -8,24 +8,22 @@
 //! ```
 
 use super::{Bbr3, Mode};
+use crate::marks::Marks;
 use crate::{Ack, Window};
 use elephan_units::Span;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Marks {
-    pub alpha: f64,
+pub(super) struct L4s {
+    pub marks: Marks,
     /// Accurate ECN was negotiated.
     pub accurate: bool,
-    /// Bytes of this round.
-    acked: u64,
-    marked: u64,
-    /// Rounds on end with too many.
+    /// Rounds on end with too many marks.
     full_rounds: u32,
 }
 
-impl Marks {
-    pub fn new(alpha: f64) -> Marks {
-        Marks { alpha, accurate: true, acked: 0, marked: 0, full_rounds: 0 }
+impl L4s {
+    pub fn new(alpha: f64) -> L4s {
+        L4s { marks: Marks::new(alpha), accurate: true, full_rounds: 0 }
     }
 }
 
@@ -33,7 +31,7 @@ impl Bbr3 {
     /// Whether marks count.
     pub(super) fn heeds_marks(&self) -> bool {
         let most = self.p.ecn_max_rtt;
-        self.p.l4s && self.marks.accurate && (most == Span::ZERO || self.min_rtt.get().is_some_and(|rtt| rtt <= most))
+        self.p.l4s && self.l4s.accurate && (most == Span::ZERO || self.min_rtt.get().is_some_and(|rtt| rtt <= most))
     }
 
     /// Counts the marks of an ACK; a round that is over changes alpha, and may end STARTUP.
@@ -41,18 +39,14 @@ impl Bbr3 {
         if !self.heeds_marks() {
             return;
         }
-        let marks = &mut self.marks;
-        marks.acked += ack.acked;
-        marks.marked += ack.ce.min(ack.acked);
-        if !new_round || marks.acked == 0 {
+        self.l4s.marks.count(ack);
+        if !new_round {
             return;
         }
-        let share = marks.marked as f64 / marks.acked as f64;
-        marks.alpha += self.p.ecn_alpha_gain * (share - marks.alpha);
-        (marks.acked, marks.marked) = (0, 0);
+        let share = self.l4s.marks.end_round(self.p.ecn_alpha_gain);
         if self.mode == Mode::Startup && !self.full {
-            marks.full_rounds = if share >= self.p.ecn_thresh { marks.full_rounds + 1 } else { 0 };
-            if marks.full_rounds >= self.p.full_marked_rounds {
+            self.l4s.full_rounds = if share >= self.p.ecn_thresh { self.l4s.full_rounds + 1 } else { 0 };
+            if self.l4s.full_rounds >= self.p.full_marked_rounds {
                 self.fill(w);
             }
         }
@@ -65,6 +59,6 @@ impl Bbr3 {
 
     /// What a round with marks leaves of the bound of the flight; everything if it had none.
     pub(super) fn left_by_marks(&self) -> f64 {
-        if self.tally.marked > 0 && self.heeds_marks() { 1.0 - self.p.ecn_factor * self.marks.alpha } else { 1.0 }
+        if self.tally.marked > 0 && self.heeds_marks() { 1.0 - self.p.ecn_factor * self.l4s.marks.alpha } else { 1.0 }
     }
 }
