@@ -9,6 +9,7 @@ import fake
 import pytest
 from elephan.result.run import Run, Tables, finish
 from elephan.scenario.source import Source
+from explored import browser, page  # noqa: F401 - fixtures of the tests of `elephan explore`
 
 # A test run in the background of a shell ignores Ctrl-C, and hands that on to the commands whose answer to Ctrl-C is tested.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -6,19 +6,25 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 CHROMIUM = Path("/usr/bin/chromium")
 WAIT_S = 20
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "python/elephan/explore/page"
+_AXE = ROOT / "explore/node_modules/axe-core/axe.min.js"
 
 
 class Server:
     """`elephan explore`, started; `stop` ends it."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, cwd: Path | None = None) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "elephan", "explore", *arguments, "--no-open"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            cwd=cwd,
         )
         self.address = self.process.stdout.readline().strip()
         assert self.address.startswith("http://"), self.process.stderr.read()
@@ -32,6 +38,36 @@ class Server:
         self.process.wait(10)
         self.process.stdout.close()
         self.process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A page that must say nothing to the console and must ask nobody but its server."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    page = context.new_page()
+    said, foreign = [], []
+    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on(
+        "request",
+        lambda request: (
+            None if "//127.0.0.1:" in request.url or request.url.startswith(("blob:", "data:")) else foreign.append(request.url)
+        ),
+    )
+    page.said = said
+    yield page
+    context.close()
+    assert said == []
+    assert foreign == []
 
 
 def ask(page, code, given=None):
@@ -86,3 +122,18 @@ def lines(page, panel):
            how: l.ask.how, thinned: l.thinned, t: Array.from(l.t), y: Array.from(l.y)}))""",
         panel,
     )
+
+
+def axe(page):
+    """Returns where people with a screen reader, or poor sight, would have trouble: WCAG 2.1 AA."""
+    if not _AXE.exists():
+        pytest.skip("no explore/node_modules: make page")
+    rules = '{runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}'
+    page.evaluate(_AXE.read_text(encoding="utf-8"))
+    found = page.evaluate(f"async () => (await axe.run(document, {rules})).violations")
+    return [(one["id"], node["target"], node.get("failureSummary", "")[:200]) for one in found for node in one["nodes"]]
+
+
+def fits(page):
+    """Returns whether nothing sticks out at the side."""
+    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")

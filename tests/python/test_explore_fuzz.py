@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed
 TEXT = library()["sawtooth"].path.read_text(encoding="utf-8")
 METHODS = (
     *("describe", "library", "check", "edit", "run", "series", "rows", "flows", "ports", "topology", "why", "events", "packets"),
-    *("open", "digests", "close", "results", "load", "cancel", "hello", "nope", "", "__class__"),
+    *("open", "digests", "close", "results", "load", "trials", "trial", "parquet", "cancel", "hello", "nope", "", "__class__"),
 )
 KEYS = (
     *(
@@ -33,7 +33,7 @@ KEYS = (
         "limit",
         "flow",
     ),
-    *("seed", "until_s", "record", "set", "series", "name", "id", "token", "skip", "time"),
+    *("seed", "until_s", "record", "set", "series", "name", "id", "token", "skip", "time", "part", "variant", "statistic"),
 )
 WORDS = (
     *("", "x", "<script>alert(1)</script>", "../../etc/passwd", "\x00", "\u202e", "é" * 50, "flow_samples", "events", "cwnd_bytes"),

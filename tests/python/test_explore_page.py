@@ -11,24 +11,14 @@ from pathlib import Path
 
 import elephan as el
 import numpy as np
+import pyarrow.compute as pc
 import pytest
-from explored import CHROMIUM, Server, ask, lines, move, open_scenario, settled, until
+from explored import CHROMIUM, PAGE, ROOT, Server, ask, axe, lines, move, open_scenario, settled, until
+from pyarrow import parquet
 
-ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "python/elephan/explore/page"
-AXE = ROOT / "explore/node_modules/axe-core/axe.min.js"
 LIMIT = "template.queue.limit"
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="no /usr/bin/chromium: apt-get install chromium")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -36,27 +26,6 @@ def server():
     server = Server()
     yield server
     server.stop()
-
-
-@pytest.fixture
-def page(browser):
-    """A page that must say nothing to the console and must ask nobody but its server."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    page = context.new_page()
-    said, foreign = [], []
-    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on(
-        "request",
-        lambda request: (
-            None if "//127.0.0.1:" in request.url or request.url.startswith(("blob:", "data:")) else foreign.append(request.url)
-        ),
-    )
-    page.said = said
-    yield page
-    context.close()
-    assert said == []
-    assert foreign == []
 
 
 def test_the_page_is_light():
@@ -236,7 +205,7 @@ def test_a_capture_is_opened_and_shown(page, server, tmp_path):
     assert page.locator(".connections li").count() == trace.connections.num_rows
 
 
-def test_panels_are_taken_away_as_csv_and_svg(page, server):
+def test_panels_are_taken_away_as_csv_parquet_and_svg(page, server):
     open_scenario(page, server.address, "sawtooth")
     settled(page)
     panel = page.locator('[data-panel="window"]')
@@ -245,12 +214,16 @@ def test_panels_are_taken_away_as_csv_and_svg(page, server):
         panel.locator("summary").click()
         with page.expect_download() as download:
             panel.get_by_role("button", name=name).click()
-        return Path(download.value.path()).read_text(encoding="utf-8")
+        return Path(download.value.path()).read_bytes()
 
-    rows = [row for row in csv.DictReader(io.StringIO(saved("CSV"))) if row["column"] == "cwnd_bytes"]
+    rows = [row for row in csv.DictReader(io.StringIO(saved("CSV").decode())) if row["column"] == "cwnd_bytes"]
     run = el.run("sawtooth")
     assert [float(row["value"]) for row in rows] == run.flow_samples["cwnd_bytes"].to_pylist()
     assert [int(row["time_ns"]) for row in rows] == run.flow_samples["time_ns"].to_pylist()
+    table = parquet.read_table(io.BytesIO(saved("Parquet"))).filter(pc.field("column") == "cwnd_bytes")
+    assert table["value"].to_pylist() == run.flow_samples["cwnd_bytes"].to_pylist()
+    assert table["time_ns"].to_pylist() == run.flow_samples["time_ns"].to_pylist()
+    assert set(table["unit"].to_pylist()) == {"B"}
     drawn = ET.fromstring(saved("SVG"))
     assert drawn.tag.endswith("svg")
     assert "Congestion window and threshold" in "".join(drawn.itertext())
@@ -314,27 +287,18 @@ def test_the_keyboard_reaches_everything(page, server):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_can_be_read_by_everybody(page, server, scheme):
-    if not AXE.exists():
-        pytest.skip("no explore/node_modules: make page")
     page.emulate_media(color_scheme=scheme)
-    rules = '{runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}'
-
-    def problems():
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = page.evaluate(f"async () => (await axe.run(document, {rules})).violations")
-        return [(one["id"], node["target"], node.get("failureSummary", "")[:200]) for one in found for node in one["nodes"]]
-
     page.goto(server.address)
     page.wait_for_selector(".card")
-    assert problems() == []
+    assert axe(page) == []
     open_scenario(page, server.address, "sawtooth")
     settled(page)
     for view in ("Time", "Network", "Chance", "Sweep"):
         page.get_by_role("button", name=view, exact=True).click()
-        assert problems() == [], view
+        assert axe(page) == [], view
     page.get_by_role("tab", name="Text").click()
     page.locator(".cm-content").wait_for()
-    assert problems() == []
+    assert axe(page) == []
 
 
 @pytest.mark.parametrize("width", [390, 1280, 1920])

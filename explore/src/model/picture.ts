@@ -19,6 +19,8 @@ export type Picture = {
   lines: Line[];
   summary: Head | null;
   wall_s: number;
+  /** Drawn from kept tables, not simulated now. */
+  kept?: boolean;
   /** Below 1 while the run is under way. */
   share: number;
 };

@@ -75,7 +75,7 @@ export class Session {
     this.history = new History(text);
     engine.onState((problem) => {
       this.lost = problem;
-      if (problem === null && this.told && !this.capture) void this.run(performance.now());
+      if (problem === null && this.told && !this.capture && !this.picture?.kept) void this.run(performance.now());
     });
   }
 
@@ -94,6 +94,21 @@ export class Session {
     const checked = this.check();
     const ran = this.run(performance.now());
     await Promise.all([checked, ran]);
+  }
+
+  /** Shows a finished run from its own tables; what is changed from here on runs anew. */
+  async present(head: Head): Promise<void> {
+    const { head: told } = await this.engine.request("describe");
+    this.told = { version: told.version, tables: told.tables, limits: told.limits };
+    const sound = await this.check();
+    const parts = await fetchParts(this.engine, head.handle);
+    if (!sound) this.plan = { duration_ns: Math.max(1, ...parts.flows.map((f) => f.end_ns ?? 0)), warmup_ns: 0 };
+    const { view } = this.ahead(parts.flows);
+    const lines = await fetchLines(this.engine, head.handle, parts.asked, view, budget(parts.asked.length, this.width));
+    this.view = view;
+    const timing = { asked: performance.now(), first: 0, whole: 0, engine: 0 };
+    this.show(this.text, { ...head, plan: this.plan, share: 1 }, parts, lines, timing, true);
+    await this.notice();
   }
 
   /** Shows a capture: there is no scenario, and nothing can be changed. */
@@ -294,7 +309,7 @@ export class Session {
     return { view: { from_ns: 0, to_ns: before ? end : Math.min(over, end) }, zoomed };
   }
 
-  private show(text: string, head: Head, parts: Parts, lines: Line[], timing: Timing): void {
+  private show(text: string, head: Head, parts: Parts, lines: Line[], timing: Timing, kept = false): void {
     const { view } = this.ahead();
     const plan = (head.plan ?? this.plan) as Seen;
     this.view = this.picture ? view : this.view;
@@ -306,6 +321,7 @@ export class Session {
       summary: head.summary ?? this.picture?.summary ?? null,
       wall_s: head.wall_s ?? 0,
       share: head.share,
+      kept,
     };
     if (this.flow === null || !parts.flows.some((f) => f.id === this.flow)) this.flow = parts.flows[0]?.id ?? null;
     const whole = head.share >= 1;

@@ -39,6 +39,11 @@ class Job:
         where = ": ".join(filter(None, (self.variant.experiment, self.variant.label)))
         return f"{where} seed {self.seed}".lstrip()
 
+    @property
+    def scenario(self) -> str:
+        """The whole scenario of the run, with everything that it sets."""
+        return str(core.resolved_toml(self.source, self.overrides, self.seed))
+
     def described(self) -> dict[str, Any]:
         """How the run is set: seed, scenario with its hash, and where each parameter is from."""
         found = core.resolve(self.source, self.overrides, self.seed)

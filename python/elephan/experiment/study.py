@@ -244,6 +244,12 @@ class Results(folder.Result):
         seeds = sorted(row.seed for row in self.trials.by_variant.get((experiment, variant), []))
         return [load_run(_kept(self.place, experiment, variant, seed)) for seed in seeds]
 
+    def job(self, experiment: str, variant: str, seed: int) -> Job:
+        """Returns what does a run of the study again; its folder is that of the run if it is kept."""
+        one = self.experiment(experiment)
+        combination = next(found for found in one.variants if found.label == variant)
+        return _job(self.study.scenario(one), one, combination, seed, self.place)
+
     def table(self) -> Any:
         """A pyarrow Table with a row per run: experiment, variant, the points of its axes, seed, statistics."""
         return self.trials.table(self.study.statistics)
@@ -283,16 +289,18 @@ def _kept(place: Path, experiment: str, variant: str, seed: int) -> Path:
 
 
 def _jobs(study: Study, place: Path) -> list[Job]:
-    found = []
-    for experiment in study.experiments:
-        source = study.scenario(experiment)
-        for combination in experiment.variants:
-            overrides = {**experiment.set, **combination.overrides}
-            variant = experiment.variant(combination)
-            for seed in range(1, experiment.repetitions + 1):
-                kept = _kept(place, experiment.name, variant.label, seed) if experiment.keep else None
-                found.append(Job(source, overrides, seed, variant, kept))
-    return found
+    return [
+        _job(source, experiment, combination, seed, place)
+        for experiment, source in ((one, study.scenario(one)) for one in study.experiments)
+        for combination in experiment.variants
+        for seed in range(1, experiment.repetitions + 1)
+    ]
+
+
+def _job(source: Source, experiment: Experiment, combination: Combination, seed: int, place: Path) -> Job:
+    overrides, variant = {**experiment.set, **combination.overrides}, experiment.variant(combination)
+    kept = _kept(place, experiment.name, variant.label, seed) if experiment.keep else None
+    return Job(source, overrides, seed, variant, kept)
 
 
 def run_study(

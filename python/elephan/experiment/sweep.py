@@ -53,11 +53,11 @@ class Sweep(folder.Result):
     2
     >>> sweep.difference(high, low, "goodput_bps.sum").mean > 0, sweep.ratio(high, low, "goodput_bps.sum").mean > 1
     (True, True)
-    >>> sweep.run(low, 2).flows.num_rows
-    1
+    >>> sweep.run(low, 2).flows.num_rows, sweep.job(low, 2).overrides["template.rate"]
+    (1, '10 Mbps')
     >>> kept = el.sweep("sawtooth", set={"duration": "3 s", "warmup": "1 s"}, repetitions=2, keep="samples", store="trials")
-    >>> sorted(set(kept.samples("port_samples")["seed"].to_pylist()))
-    [1, 2]
+    >>> sorted(set(kept.samples("port_samples")["seed"].to_pylist())), kept.kept(kept.labels[0], 1).parent.name
+    ([1, 2], 'runs')
     >>> sweep.table.num_rows, sweep.means.num_rows
     (4, 2)
     >>> sweep.where("rate >= 15 Mbps and seed == 1").size, sweep.against("rate == 10 Mbps").facts["baseline"]
@@ -128,15 +128,21 @@ class Sweep(folder.Result):
         """Returns the run of a variant with a seed: the one that the store keeps, or it is simulated again."""
         if seed not in (seeds := self.by_seed(known(label, self.labels, "variant"), self.statistics[0])):
             raise InputError(f"no run of {label} has the seed {seed}; there are {', '.join(map(str, seeds))}")
-        where = self._kept(label, seed)
+        where = self.kept(label, seed)
         if where is not None and Keep().is_in(where):
             return load_run(where)
+        job = self.job(label, seed)
+        return run(job.source, set=job.overrides, seed=seed)
+
+    def job(self, label: str, seed: int) -> Job:
+        """Returns what runs a variant with a seed again."""
         if "source" not in self.facts:
             raise InputError("this sweep was written before sweeps kept their scenario; run it again")
-        return run(Source(**self.facts["source"]), set=self.facts["set"][label], seed=seed)
+        variant = next(one for one in self.variants if one.label == known(label, self.labels, "variant"))
+        return Job(Source(**self.facts["source"]), self.facts["set"][label], seed, variant)
 
-    def _kept(self, label: str, seed: int) -> Path | None:
-        """The folder of a run of which tables are kept."""
+    def kept(self, label: str, seed: int) -> Path | None:
+        """Returns the folder of a run of which tables are kept."""
         where = Path(self.facts.get("kept", {}).get(label, {}).get(str(seed), "/"))
         return where if (where / "manifest.json").is_file() else None
 
@@ -150,7 +156,7 @@ class Sweep(folder.Result):
         known(table, SAMPLES, "table of samples")
         found = []
         for row in self.trials:
-            if (where := self._kept(row.variant, row.seed)) is not None:
+            if (where := self.kept(row.variant, row.seed)) is not None:
                 rows = read_table(where / f"{table}.parquet")
                 rows = rows.add_column(0, "seed", pa.array([row.seed] * len(rows), pa.int64()))
                 found.append(rows.add_column(0, "variant", pa.array([row.variant] * len(rows), pa.string())))

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from elephan.explore.session import Request
 
 # Methods that simulate or read much; the others are answered beside them at once.
-LONG = ("run", "open", "load", "packets", "events", "why", "seeds", "sweep", "export")
+LONG = ("run", "open", "load", "packets", "events", "why", "trials", "trial", "parquet")
 RUNS_MAX = max(2, os.cpu_count() or 1)  # at the same time
 QUICK_MAX = 4
 
 Emit = Callable[[bytes], bool]
-# A method in Python: params, payload and how pieces are given; returns the head of the answer and its body.
-Method = Callable[["Request", Callable[[Mapping[str, Any]], bool]], Mapping[str, Any]]
+# A method in Python: returns the head of the answer, and its body if it has one.
+Method = Callable[["Request"], Mapping[str, Any] | tuple[Mapping[str, Any], bytes]]
 
 
 def frame(id: Any, kind: str, head: Mapping[str, Any], body: bytes = b"") -> bytes:
@@ -32,6 +32,12 @@ def frame(id: Any, kind: str, head: Mapping[str, Any], body: bytes = b"") -> byt
     text = json.dumps({"id": id, "kind": kind, **head}, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
     text += b" " * (-(4 + len(text)) % 8)
     return struct.pack("<I", len(text)) + text + body
+
+
+def unframed(frame: bytes) -> tuple[dict[str, Any], bytes]:
+    """The head and the body of a frame."""
+    length = struct.unpack("<I", frame[:4])[0]
+    return json.loads(frame[4 : 4 + length]), frame[4 + length :]
 
 
 def error_frame(id: Any, message: str) -> bytes:
@@ -70,8 +76,9 @@ class Engine:
             self.desk.serve(request.text.encode("utf-8", "replace"), request.payload, emit, request.cancel)
             return
         try:
-            done = method(request, lambda piece: emit(frame(request.id, "piece", piece)))
-            emit(frame(request.id, "done", done))
+            done = method(request)
+            head, body = done if isinstance(done, tuple) else (done, b"")
+            emit(frame(request.id, "done", head, body))
         except ElephanError as error:
             emit(error_frame(request.id, str(error)))
         except MemoryError:

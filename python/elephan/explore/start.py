@@ -1,4 +1,4 @@
-"""What a page begins with: a scenario, a finished result, a capture, or the gallery."""
+"""What a page begins with: a scenario, a finished result, a store of trials, a capture, or the gallery."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Start:
     """What the command line named, and what it agreed to."""
 
     scenario: dict[str, str] | None = None  # name and text
-    load: str = ""  # path of a result or a capture
+    load: str = ""  # path of a result, a store or a capture
     place: str = "scenario"  # the file beside which files are looked for, with trust
     agreed: Trust = NOBODY
     trust: bool = False
@@ -36,6 +36,11 @@ class Start:
         """What a page is told first."""
         begin: dict[str, Any] = {"scenario": self.scenario} if self.scenario else {"load": self.load} if self.load else {}
         return {"version": elephan.__version__, "engine": "native", "trust": self.trust, "start": begin}
+
+
+def is_store(path: Path) -> bool:
+    """Whether a folder is a store of trials."""
+    return (path / "store.json").is_file() and not (path / "manifest.json").is_file()
 
 
 def is_capture(path: Path) -> bool:
@@ -53,8 +58,8 @@ def start(what: str | None, trust: bool) -> Start:
         return Start(trust=trust)
     path = Path(what)
     if what not in library() and path.is_dir():
-        if not (path / "manifest.json").is_file():
-            raise InputError(f"{path}: no result of elephan: it has no manifest.json")
+        if not (path / "manifest.json").is_file() and not is_store(path):
+            raise InputError(f"{path}: no result and no store of elephan: it has neither manifest.json nor store.json")
         return Start(load=str(path), trust=trust)
     if what not in library() and path.is_file() and is_capture(path):
         return Start(load=str(path), trust=trust)

@@ -36,7 +36,7 @@ from elephan.result import folder
 from elephan.result.run import Run
 from elephan.scenario import core
 from elephan.scenario.congestion import Controller, read_controllers
-from elephan.scenario.trust import Trust, trust
+from elephan.scenario.trust import NOBODY, Trust, trust
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,8 +67,8 @@ class Panel(folder.Result):
     1.0
     >>> panel.interval("alone", "reno", "goodput_bps").mean <= panel.most_bps
     True
-    >>> list(panel.by_seed("alone", "reno", "goodput_bps"))
-    [1, 2]
+    >>> list(panel.by_seed("alone", "reno", "goodput_bps")), panel.job("pair", "reno + vegas", 2).seed
+    ([1, 2], 2)
     >>> time, never = panel.until("join", "reno", "delta_fair_ns", "horizon_ns")
     >>> sorted(panel.as_dict())[:3], panel.manifest()["kind"]
     (['controllers', 'experiments', 'failures'], 'compare')
@@ -112,10 +112,6 @@ class Panel(folder.Result):
         """Returns the mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity.
 
         Runs without a value are left out. Raises InputError for unknown names.
-
-        Runs without a value are left out. Raises InputError for unknown names.
-
-        Runs without a value are left out. Raises InputError for unknown names.
         """
         values = list(self.by_seed(experiment, variant, statistic).values())
         about = STATISTICS.get(statistic)
@@ -135,6 +131,14 @@ class Panel(folder.Result):
             labels = [f"{a} + {b}" for a, b in both if f"{b} + {a}" not in ran or f"{a} + {b}" in ran]
         if variant not in labels:
             raise InputError(f'no variant "{variant}" in the experiment {experiment}{nearest(variant, labels, "it has")}')
+
+    def job(self, experiment: str, variant: str, seed: int) -> Job:
+        """Returns what does a run of the comparison again. Raises InputError for unknown names."""
+        self._check_variant(experiment, variant)
+        network = Network(**{key: self.facts["network"][key] for key in ("rate_bps", "rtt_s", "buffer_bytes", "set")})
+        chosen = [one for one in experiments() if one.name == experiment]
+        jobs = _jobs(settings(self.controllers, chosen), network, NOBODY, self.facts["quick"], [seed])
+        return next(job for job in jobs if job.variant.label == variant)
 
     def _controller(self, label: str) -> str:
         return label if label == RENO.label else known(label, self.labels, "congestion control")

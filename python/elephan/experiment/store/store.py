@@ -7,12 +7,13 @@ what the last second finished. At the end small parts become one. Files that are
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shutil
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,8 @@ from elephan.base.paths import as_path
 from elephan.base.quantity import show
 from elephan.experiment.store import parts, runs
 from elephan.experiment.store.identity import Identity, engine
-from elephan.experiment.store.row import Kept, from_record, schema, table
+from elephan.experiment.store.row import Kept, from_record, parameter, schema, table
+from elephan.experiment.trials import Trials
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,6 +88,24 @@ class Store:
         """Every trial, in the order of experiment, variant and seed; one that several writers kept once."""
         found = {row.place: row for row in self._read(None)}
         return sorted(found.values(), key=lambda row: (row.experiment, row.variant.label, row.identity.seed, row.identity.key))
+
+    def trials(self, experiment: str, most: int) -> tuple[Trials, dict[tuple[str, int], str]]:
+        """Returns the trials of an experiment that came through, at most so many, and their keys by variant and seed.
+
+        Series are not read, so that a large store can be looked at.
+        """
+        import pyarrow.compute as pc
+
+        found: dict[tuple[str, int], dict[str, Any]] = {}
+        for rows in [self._tail_table(), *self._tables("parts")]:
+            chosen = rows.filter(pc.and_(pc.equal(rows.column("experiment"), experiment), pc.is_null(rows.column("error"))))
+            for record in chosen.drop_columns(["series"]).slice(0, most - len(found)).to_pylist():
+                found.setdefault((record["variant"], record["seed"]), record)
+        kept = [from_record({**record, "series": None}) for record in found.values()]
+        kept.sort(key=lambda row: (_in_order(row), row.variant.label, row.identity.seed))
+        variants = {row.variant.label: replace(row.variant, experiment=experiment) for row in kept}
+        keys = {(row.variant.label, row.identity.seed): row.identity.key for row in kept}
+        return Trials([row.trial for row in kept], variants.values()), keys
 
     def _read(self, keys: pa.Array | None) -> Iterator[Kept]:
         import pyarrow.compute as pc
@@ -341,6 +361,12 @@ def _merged(tables: list[pa.Table]) -> pa.Table:
     places = ["key", "experiment", "variant"]
     first = found.append_column("row", indices).group_by(places).aggregate([("row", "min")]).column("row_min")
     return found.take(first).sort_by([(name, "ascending") for name in ("experiment", "variant", "seed", "key")])
+
+
+def _in_order(row: Kept) -> list[tuple[float, str]]:
+    """Numbers before names, both by their size."""
+    found = [parameter(value) for value in row.variant.parameters.values()]
+    return [(math.inf if one["number"] is None else one["number"], one["text"]) for one in found]
 
 
 def _attempt_table(rows: list[dict[str, Any]]) -> pa.Table:
