@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .base.errors import ElephanError, InputError
     from .capture.trace import Trace, analyze
     from .experiment.compare.panel import Panel, compare
+    from .experiment.conformance.conformance import Conformance, conformance
     from .experiment.path.answer import Answer
     from .experiment.path.path import path
     from .experiment.store.query import query
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "Conformance",
     "CongestionControl",
     "ElephanError",
     "InputError",
@@ -54,6 +56,7 @@ __all__ = [
     "analyze",
     "cc",
     "compare",
+    "conformance",
     "controller_factory",
     "disk",
     "host",
@@ -93,6 +96,8 @@ _NAMES = {
     "Answer": ("elephan.experiment.path.path", "Answer"),
     "compare": ("elephan.experiment.compare.panel", "compare"),
     "Panel": ("elephan.experiment.compare.panel", "Panel"),
+    "Conformance": ("elephan.experiment.conformance.conformance", "Conformance"),
+    "conformance": ("elephan.experiment.conformance.conformance", "conformance"),
     "CongestionControl": ("elephan.scenario.controller", "CongestionControl"),
     "controller_factory": ("elephan.scenario.guest", "controller_factory"),
     "ElephanError": ("elephan.base.errors", "ElephanError"),

@@ -10,9 +10,7 @@ from typing import Any
 from elephan import _renamed
 from elephan.base.errors import InputError
 from elephan.scenario import core
-
-# Stories between two looks at Ctrl-C.
-_AT_ONCE = 20
+from elephan.step.harness import broken
 
 
 @_renamed.keywords(law="controller")
@@ -39,22 +37,7 @@ def check_congestion_control(controller: Any, *, cases: int = 400, seed: int = 1
     for name, value in (("cases", cases), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise InputError(f"{name} is a whole number, not {value!r}")
-    words = core.guest_words(controller, params)
-
-    # Ctrl-C goes to the main thread: in the class's methods it would be taken for what they raise.
-    def work(stop: core.Stop) -> None:
-        for first in range(0, cases, _AT_ONCE):
-            if stop.asked:
-                return
-            _check(words, seed + first, min(_AT_ONCE, cases - first), 0)
-        if days and not stop.asked:
-            _check(words, seed, 0, 86_400)
-
-    core.interruptible("elephan-check", work)
-
-
-def _check(words: dict[str, Any], seed: int, cases: int, acks: int) -> None:
-    failure = core.call("check_guest", words, seed, cases, acks)
+    failure = broken(core.guest_words(controller, params), cases, seed, days)
     if failure is not None:
         text, raised = failure
         raise AssertionError(text) from raised

@@ -1,0 +1,315 @@
+"""`elephan conformance`: a congestion control put through the checks, beside reno, cubic and bbr in the same experiments."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan.base.errors import InputError, shown
+from elephan.base.paths import as_path
+from elephan.base.seed import seed_or_none
+from elephan.experiment.conformance import harness
+from elephan.experiment.conformance.checks import Check, Setting, read_checks
+from elephan.experiment.conformance.judge import FAILED, NOT_APPLICABLE, NOT_SURE, PASSED, REFERENCES, Finding, judge
+from elephan.experiment.conformance.junit import write_junit
+from elephan.experiment.conformance.story import Story, shortest
+from elephan.experiment.job import Job, Outcome
+from elephan.experiment.place.threads import check_workers
+from elephan.experiment.pool import How, run_jobs, store_of
+from elephan.experiment.store.row import Measured
+from elephan.experiment.trials import Trials, Variant, check_repetitions, known
+from elephan.result import folder
+from elephan.result.run import Run
+from elephan.scenario.congestion import Controller, read_controllers
+from elephan.scenario.trust import Trust, trust
+from elephan.statistic import measures
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FIRST = 3  # repetitions of a check; as many again while its verdict is not sure
+REPETITIONS, QUICK_REPETITIONS = 9, 3  # at most
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What is measured in the runs of each setting."""
+
+    statistics: Mapping[str, tuple[str, ...]]  # by name of the setting
+
+    def name(self, job: Job) -> str:
+        return f"statistics {','.join(self.statistics[job.variant.experiment])}"
+
+    def __call__(self, job: Job, run: Run) -> Measured:
+        return Measured(measures.statistics(run, self.statistics[job.variant.experiment], strict=False))
+
+
+class Conformance(folder.Result):
+    """The checks of a congestion control, judged. `findings` has one for each check, in the order of the file.
+
+    >>> found = el.conformance("reno", only=["fair-to-itself"])
+    >>> found.finding("fair-to-itself").verdict, found.passed, found.counts["failed"]
+    ('passed', True, 0)
+    >>> found.label, sorted(found.as_dict())[:3]
+    ('reno', ['checks', 'complete', 'congestion_control'])
+    >>> found.save("conformance")
+    PosixPath('conformance')
+    >>> found.junit("conformance.xml")
+    PosixPath('conformance.xml')
+    >>> el.load("conformance").manifest()["kind"], len(found.table) > 2
+    ('conformance', True)
+    """
+
+    kind = "conformance"
+
+    def __init__(
+        self,
+        controller: Controller,
+        findings: Sequence[Finding],
+        stories: Sequence[Story],
+        trials: Trials,
+        facts: Mapping[str, Any],
+    ) -> None:
+        self.controller = controller
+        self.findings = list(findings)
+        self.stories = list(stories)
+        self.trials = trials
+        self.facts = dict(facts)
+
+    @property
+    def label(self) -> str:
+        """What the congestion control is called."""
+        return self.controller.label
+
+    @property
+    def others(self) -> list[str]:
+        """The congestion controls that ran beside it."""
+        return [name for name in REFERENCES if name != self.label]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many checks have each verdict."""
+        found = Counter(finding.verdict for finding in self.findings)
+        return {verdict: found[verdict] for verdict in (PASSED, FAILED, NOT_SURE, NOT_APPLICABLE)}
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed."""
+        return not self.counts[FAILED]
+
+    def finding(self, id: str) -> Finding:
+        """Returns the finding of a check; InputError if there is no such check."""
+        known(id, [one.check.id for one in self.findings], "check")
+        return next(one for one in self.findings if one.check.id == id)
+
+    @property
+    def table(self) -> pa.Table:
+        """A row per run: the first check that it is for, congestion control, seed, statistics."""
+        return self.trials.table(self.trials.statistics)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns everything for JSON."""
+        return {
+            "congestion_control": self.label,
+            "value": self.controller.value,
+            "passed": self.passed,
+            "complete": "incomplete" not in self.facts,
+            "counts": self.counts,
+            "seed": self.facts["seed"],
+            "repetitions": self.facts["repetitions"],
+            "quick": self.facts["quick"],
+            "wall_s": self.facts["wall_s"],
+            "checks": [finding.as_dict() for finding in self.findings],
+        }
+
+    def manifest(self) -> dict[str, Any]:
+        """Returns how the result came about; of a loaded one, how it did then."""
+        if "manifest" in self.facts:
+            return dict(self.facts["manifest"])
+        return {
+            **folder.manifest_head("conformance", self.label),
+            **{key: self.facts[key] for key in ("incomplete",) if key in self.facts},
+            **({"guests": self.facts["guests"]} if self.facts.get("guests") else {}),
+        }
+
+    def fill(self, partial: Path) -> None:
+        """Writes `conformance.json`, `runs.parquet`, the stories and the manifest."""
+        from pyarrow import parquet
+
+        folder.write_json(partial / "conformance.json", self.as_dict())
+        parquet.write_table(self.table, partial / "runs.parquet")
+        for story in self.stories:
+            story.write(partial / "stories")
+        folder.write_json(partial / "manifest.json", self.manifest())
+
+    def junit(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the findings as JUnit XML, which CI systems read; returns the path."""
+        return write_junit(as_path(path, "junit"), self.label, self.findings, self.facts["wall_s"])
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items() if count)
+        return shown(f"<elephan.Conformance {self.label}: {words}>")
+
+
+def place(found: Conformance, file: str) -> str:
+    """A file of a conformance run as a command names it: within the folder that the run was saved in."""
+    return shlex.quote(os.path.join(found.facts.get("folder", ""), file))
+
+
+def conformance(
+    control: Any,
+    *,
+    checks: str | os.PathLike[str] | None = None,
+    only: Sequence[str] = (),
+    quick: bool = False,
+    fail_fast: bool = False,
+    repetitions: int | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+    report: bool = True,
+    python_from: Any = None,
+    store: str | os.PathLike[str] | bool | None = None,
+    again: bool = False,
+    on: str = "threads",
+    why: bool = False,
+    keep: str | None = None,
+) -> Conformance:
+    """Puts a congestion control through the checks of RFC 9743 and others, beside reno, cubic and bbr.
+
+    `control`: a name, a text such as `"mine.py:Mine"`, a dict or a class, as of `el.compare`. `checks`: a file whose checks are
+    added, or replace those with the same id; `only`: ids of checks. A check has 3 repetitions, and 3 more while its verdict is not
+    sure, up to `repetitions`, which is 9 by default; `quick` makes 3 of all. `fail_fast` ends at the first check that fails. Of
+    each check that fails the smallest failing scenario is looked for: `stories`. `python_from`: as of `el.run`; other arguments as
+    of `el.sweep`.
+
+    >>> found = el.conformance("vegas", only=["fair-to-itself", "idle-line"], quick=True)
+    Traceback (most recent call last):
+        ...
+    elephan.base.errors.InputError: no check "idle-line"...
+    """
+    (controller, *more) = read_controllers(control if isinstance(control, list) else [control], python_from)
+    if more:
+        raise InputError("one congestion control at a time")
+    chosen = _chosen(read_checks(as_path(checks, "checks") if checks is not None else None), only)
+    check_repetitions(repetitions)
+    check_workers(workers)
+    first = 1 if (given := seed_or_none(seed)) is None else given
+    count = repetitions or (QUICK_REPETITIONS if quick else REPETITIONS)
+    if out is not None:
+        folder.check_target(out, "conformance")
+    how = How(workers, on, store_of(store, out), again, "conformance", "conformance", progress, partial=True, why=why, keep=keep)
+    work = _Work(controller, trust(python_from, controller.value), how, first, count)
+    clock = time.monotonic()
+    findings = work.fast(chosen) if fail_fast else work.all(chosen)
+    stories = work.stories(findings)
+    findings = [replace(one, story=next((s.file for s in stories if s.check == one.check.id), "")) for one in findings]
+    facts = {
+        "seed": first, "repetitions": count, "quick": quick, "failures": [], "guests": work.guests,
+        "wall_s": time.monotonic() - clock, **work.incomplete,
+    }  # fmt: skip
+    found = Conformance(controller, findings, stories, work.trials, facts)
+    if out is not None:
+        found.facts["folder"] = os.fspath(out)
+        found.save(out, progress, report or work.interrupted)
+    if work.interrupted:
+        raise KeyboardInterrupt
+    return found
+
+
+def _chosen(checks: Sequence[Check], only: Sequence[str]) -> list[Check]:
+    names = [one.id for one in checks]
+    for name in only:
+        known(name, names, "check")
+    return [one for one in checks if not only or one.id in only]
+
+
+class _Work:
+    """The runs of a conformance run, as they are done."""
+
+    def __init__(self, controller: Controller, agreed: Trust, how: How, first: int, count: int) -> None:
+        self.controller, self.agreed, self.how, self.first, self.count = controller, agreed, how, first, count
+        self.outcomes: list[Outcome] = []
+        self.interrupted = False
+        self.incomplete: dict[str, str] = {}
+        self.guests: list[Mapping[str, Any]] = []
+
+    @property
+    def trials(self) -> Trials:
+        """All trials so far."""
+        variants = {(one.job.variant.experiment, one.job.variant.label): one.job.variant for one in self.outcomes}
+        return Trials([one.trial for one in self.outcomes if one.done], variants.values())
+
+    def _controllers(self) -> list[Controller]:
+        others = [Controller(name, name) for name in REFERENCES if name != self.controller.label]
+        return [self.controller, *others]
+
+    def job(self, setting: Setting, controller: Controller, seed: int) -> Job:
+        variant = Variant(controller.label, {"congestion_control": controller.label}, setting.name)
+        return Job(replace(setting.source, agreed=self.agreed), setting.overrides(controller.value), seed, variant)
+
+    def _run(self, settings: Sequence[Setting], seeds: Sequence[int]) -> None:
+        """Runs settings with more seeds."""
+        jobs = [self.job(one, controller, seed) for one in settings for controller in self._controllers() for seed in seeds]
+        measure = Scores({one.name: one.statistics for one in settings})
+        done = run_jobs(jobs, measure, self.how)
+        self.outcomes += done
+        self.guests = done.guests or self.guests
+        self.interrupted |= done.interrupted
+        self.incomplete = dict(done.incomplete) or self.incomplete
+
+    def _judged(self, checks: Sequence[Check], last: bool = False) -> list[Finding]:
+        trials = self.trials
+        failures: dict[str, dict[str, str]] = {}
+        for one in self.outcomes:
+            if not one.done and one.error != "interrupted":
+                failures.setdefault(one.job.variant.experiment, {}).setdefault(
+                    one.job.variant.label, f"{one.job.label}: {one.error}"
+                )
+        return [
+            judge(one, self.controller.label, trials, failures.get(one.asked.setting.name, {}), last)
+            for one in checks
+            if one.asked is not None
+        ]
+
+    def all(self, checks: Sequence[Check]) -> list[Finding]:
+        """The findings of checks, each with as many repetitions as it needs."""
+        found = {one.id: harness.judged(one, self.controller) for one in checks if one.asked is None}
+        open_, seed = [one for one in checks if one.asked is not None], self.first
+        while open_ and not self.interrupted:
+            seeds = range(seed, min(seed + FIRST, self.first + self.count))
+            settings = {one.asked.setting.name: one.asked.setting for one in open_ if one.asked is not None}
+            self._run(list(settings.values()), seeds)
+            seed = seeds.stop
+            last = seed >= self.first + self.count or self.interrupted
+            judged = self._judged(open_, last)
+            found |= {one.check.id: one for one in judged}
+            open_ = [] if last else [one.check for one in judged if one.verdict == NOT_SURE]
+        return [found[one.id] for one in checks if one.id in found]
+
+    def fast(self, checks: Sequence[Check]) -> list[Finding]:
+        """The findings of checks in their order, up to the first that fails."""
+        found: list[Finding] = []
+        for one in checks:
+            there = {outcome.job.variant.experiment for outcome in self.outcomes}
+            done = self._judged([one]) if one.asked is not None and one.asked.setting.name in there else []
+            found += done if done and done[0].verdict != NOT_SURE else self.all([one])
+            if found[-1].verdict == FAILED or self.interrupted:
+                break
+        return found
+
+    def stories(self, findings: Sequence[Finding]) -> list[Story]:
+        """The smallest failing stories of the checks that failed."""
+        found = []
+        for one in findings:
+            if one.verdict == FAILED and one.check.asked is not None and not self.interrupted:
+                story = shortest(one, self.controller, self.agreed, self.how, self.job)
+                found += [story] if story is not None else []
+        return found

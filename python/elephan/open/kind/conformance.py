@@ -1,0 +1,47 @@
+"""A congestion control put through the checks of conformance."""
+
+from rich.text import Text
+
+from elephan.base.kinds import Kind
+from elephan.experiment.conformance.conformance import Conformance, place
+from elephan.experiment.conformance.judge import FAILED, NOT_APPLICABLE, NOT_SURE, PASSED
+from elephan.experiment.conformance.saved import load_conformance
+from elephan.open.difference import of_runs
+from elephan.report.page.conformance_page import answer, notebook, page, title, warnings
+from elephan.report.screen import Screen, bounds, grid
+
+_STYLES = {PASSED: "green", FAILED: "bold red", NOT_SURE: "yellow", NOT_APPLICABLE: "dim"}
+
+
+def tables(found: Conformance, screen: Screen) -> None:
+    """Prints a row per check, and what failed with the command that shows it."""
+    table = grid("check", "verdict", found.label, "expected", *found.others, words=("verdict", "expected"))
+    for one in found.findings:
+        unit = one.check.unit
+        score = bounds(one.score, unit) if one.score.n else "-"
+        if one.check.of and one.judged.n:
+            score = f"{bounds(one.judged, '1')} times"
+        others = (one.beside.get(name, "-") for name in found.others)
+        table.add_row(one.check.id, Text(one.verdict, _STYLES[one.verdict]), score, one.check.expected, *others)
+    screen.print(table)
+    for one in found.findings:
+        if one.verdict == FAILED:
+            screen.print(f"{one.check.id}: {one.check.title}", style="red")
+            screen.sentences([f"  {one.words}."])
+            for line in one.message.split("\n")[1:]:
+                screen.long(f"  {line}", "dim")
+            if one.story:
+                screen.long(f"  elephan run {place(found, one.story)}", "dim")
+
+
+KIND = Kind(
+    holds=("conformance.json", "runs.parquet", "stories/*"),
+    load=load_conformance,
+    title=title,
+    answer=answer,
+    warnings=warnings,
+    tables=tables,
+    page=page,
+    notebook=notebook,
+    compared=of_runs,
+)

@@ -1,0 +1,103 @@
+"""The report of a conformance run: what failed, then every check beside reno, cubic and bbr."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from elephan.base.quantity import show
+from elephan.experiment.claims import interval_text
+from elephan.experiment.conformance.conformance import Conformance, place
+from elephan.experiment.conformance.judge import FAILED, NOT_APPLICABLE, NOT_SURE, PASSED, Finding
+from elephan.report.figure.conformance_figures import room
+from elephan.report.page.notebook import answered
+from elephan.report.page.page import Cell, Column, Page, Section, Table, interval_cell, of_failures
+from elephan.report.page.run_page import facts
+from elephan.result import folder
+from elephan.result.command import command_line
+from elephan.scenario import core
+
+_SIGNS = {PASSED: "✓", FAILED: "✗", NOT_SURE: "?", NOT_APPLICABLE: "-"}
+_NOTE = (
+    "A check passes if the whole 95 % interval of its repetitions is within the margin, fails if none of it is, and is not sure "
+    "otherwise. reno, cubic and bbr ran in the same experiments with the same seeds."
+)
+
+
+def title(found: Conformance) -> str:
+    """What was put through the checks."""
+    return f"Conformance of {found.label}"
+
+
+def answer(found: Conformance) -> list[str]:
+    """What came out, in sentences."""
+    counts = found.counts
+    applicable = len(found.findings) - counts[NOT_APPLICABLE]
+    sentences = [f"{found.label} passes {counts[PASSED]} of {applicable} checks."]
+    for verdict, words in ((FAILED, "Failed"), (NOT_SURE, "Not sure")):
+        names = [one.check.id for one in found.findings if one.verdict == verdict]
+        sentences += [f"{words}: {', '.join(names)}."] if names else []
+    return sentences
+
+
+def warnings(found: Conformance) -> list[str]:
+    """What a reader must know before he uses the answer."""
+    return of_failures(found.failures, found.facts)
+
+
+def _row(finding: Finding, others: Sequence[str]) -> list[Cell]:
+    one = finding.check
+    references = [Cell(finding.beside.get(name, "-")) for name in others]
+    judged = f"{interval_text(finding.judged, '1', 3)} times" if one.of and finding.judged.n else ""
+    score = interval_cell(finding.score, one.unit, 3) if finding.score.n else Cell("-")
+    if judged:
+        score = Cell(score.text, judged)
+    mark = Cell(f"{_SIGNS[finding.verdict]} {finding.verdict}")
+    return [Cell(one.title, one.id), mark, score, Cell(one.expected), *references]
+
+
+def _failed(found: Conformance, finding: Finding) -> Section:
+    one = finding.check
+    intro = f"{one.learn} {finding.words[0].upper()}{finding.words[1:]}. The margin: {one.reason} Source: {one.source}."
+    lines = [f"elephan {word} {place(found, finding.story)}" for word in ("run", "explore")] if finding.story else []
+    message = finding.message if "\n" in finding.message else ""
+    return Section(f"Failed: {one.title}", intro, listing="\n".join([*([message] if message else []), *lines]))
+
+
+def page(found: Conformance) -> Page:
+    """Returns the page of a conformance run."""
+    manifest = found.manifest()
+    heads = [Column("check"), Column("verdict"), Column(found.label, True), Column("expected")]
+    heads += [Column(name, True) for name in found.others]
+    sections = [_failed(found, one) for one in found.findings if one.verdict == FAILED]
+    drawing = room(found)
+    sections += [Section("How far from the margins", drawings=[drawing])] if drawing is not None else []
+    for area in dict.fromkeys(one.check.area for one in found.findings):
+        rows = [_row(one, found.others) for one in found.findings if one.check.area == area]
+        sections.append(Section(area.capitalize(), tables=[Table(heads, rows)]))
+    rows = [[Cell(one.check.id), Cell(one.check.learn), Cell(one.check.reason), Cell(one.check.source)] for one in found.findings]
+    columns = [Column("check"), Column("what it tells"), Column("margin"), Column("source")]
+    sections.append(Section("What each check asks", _NOTE, tables=[Table(columns, rows)]))
+    about: Mapping[str, object] = {
+        "elephan": manifest.get("elephan", core.call("version")), "runs": len(found.trials), "wall_s": found.facts["wall_s"],
+        "host": manifest.get("host", folder.host()),
+    }  # fmt: skip
+    return Page(
+        kicker="elephan · conformance" + (" · quick" if found.facts["quick"] else ""),
+        title=title(found),
+        question="Does this congestion control do what RFC 9743 and common sense ask of it?",
+        answer=answer(found),
+        fine=f"{len(found.trials)} runs in {show(found.facts['wall_s'], 's')}.",
+        warnings=warnings(found),
+        version=str(about["elephan"]),
+        command=str(manifest.get("command") or command_line()),
+        sections=sections,
+        facts=facts(dict(about)),
+    )
+
+
+def notebook(found: Conformance) -> str:
+    """Returns the answer and the checks for a notebook."""
+    heads = [Column(head) for head in ("check", "verdict", found.label, "expected", *found.others)]
+    return answered(
+        title(found), answer(found), warnings(found), [], [Table(heads, [_row(one, found.others) for one in found.findings])]
+    )
