@@ -1,8 +1,8 @@
 """Runs what the tutorials show: `python tests/python/book.py --update [PAGE ...]` writes outputs and pictures again.
 
 The blocks of a page run one after the other in one folder. A block after "Save ... as `NAME`" is written to that file. A `console`
-block has commands after `$ ` and what they print; a line `...` stands for lines that are left out. A `python` block with `>>> ` is
-a doctest. A picture below `<!-- picture: EXPRESSION -->` is the figure that the expression gives.
+block has commands after `$ ` and what they print; `...` stands for lines, or for text of a line, that are left out. A `python`
+block with `>>> ` is a doctest. A picture below `<!-- picture: EXPRESSION -->` is the figure or file that the expression gives.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import difflib
 import doctest
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -64,8 +65,9 @@ def parts(text: str) -> list[Part]:
 
 
 def matches(expected: list[str], got: list[str]) -> bool:
-    """Returns whether lines are the expected ones, of which a line `...` stands for any number of lines."""
-    pattern = "".join(".*" if line == LEFT_OUT else re.escape(line.rstrip() + "\n") for line in expected)
+    """Returns whether lines are the expected ones; a line `...` stands for any lines, and `...` within a line for any text."""
+    within = re.escape(LEFT_OUT)
+    pattern = "".join(".*" if line == LEFT_OUT else re.escape(line.rstrip()).replace(within, "[^\n]*") + "\n" for line in expected)
     return re.fullmatch(pattern, "".join(f"{line.rstrip()}\n" for line in got), re.DOTALL) is not None
 
 
@@ -137,7 +139,7 @@ class Reader:
         places = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
         env = os.environ | {"PATH": places, "COLUMNS": "96", "NO_COLOR": "1"}
         done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=env, timeout=SECONDS_MAX)
-        got = [line.rstrip() for line in done.stdout.splitlines()]
+        got = [line.rstrip() for line in done.stdout.replace("\u202f", " ").replace("\u00a0", " ").splitlines()]
         if done.returncode:
             self.problems.append(f"{command}: status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         elif not matches(lines, got):
@@ -183,9 +185,12 @@ class _Runner(doctest.DocTestRunner):
 
 
 def draw(figure: Any, file: Path) -> None:
-    """Writes a figure for a page of the book."""
+    """Writes a figure, or copies a picture, for a page of the book."""
     import matplotlib.pyplot as plt
 
+    if isinstance(figure, str):
+        shutil.copy(figure, file)
+        return
     figure.set_size_inches(8, 8 * figure.get_figheight() / figure.get_figwidth())
     figure.savefig(file, dpi=110, metadata={"Software": None})
     plt.close(figure)
