@@ -149,11 +149,14 @@ class Native:
         import pyarrow as pa
         from pyarrow import parquet
 
+        lines = request.params.get("lines")
+        if not isinstance(lines, list) or not lines or not all(isinstance(one, dict) for one in lines):
+            raise InputError("lines is missing: a list of lines as series takes them")
         head, body = self._ask("series", {**request.params, "points": _POINTS}, request.cancel)
         if head["kind"] == "error":
             raise InputError(head["message"])
         parts = []
-        for line, of in zip(head["lines"], request.params["lines"], strict=True):
+        for line, of in zip(head["lines"], lines, strict=True):
             if "error" in line:
                 raise InputError(str(line["error"]))
             count = line["count"]
