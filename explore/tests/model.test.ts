@@ -61,6 +61,14 @@ describe("controls", () => {
     expect(fitting([start, many], { "traffic[0].kind": '"bulk"' }, 5).map((c) => c.high)).toEqual([5, 1e8]);
     expect(fitting([start, many], { "traffic[0].kind": "transfers" }, 5)).toHaveLength(1);
   });
+  it("offers a count at one end only, unless the scenario says who talks to whom", () => {
+    const end = (name: string, number: number) => control({ path: `template.${name}`, title: name, kind: "count", number, main: true });
+    const shown = (clients: number, servers: number, given = {}) =>
+      fitting([end("clients", clients), end("servers", servers)], given, 5).filter((c) => c.main).map((c) => c.title);
+    expect(shown(32, 1)).toEqual(["clients"]);
+    expect(shown(1, 1)).toEqual(["clients", "servers"]);
+    expect(shown(32, 2, { "traffic[0].pairing": "all" })).toEqual(["clients", "servers"]);
+  });
   it("show tables as the text has them", () => {
     expect(wording(control({ value: { uniform: ["0 s", "1 s"] }, number: null }))).toBe('{ uniform = ["0 s", "1 s"] }');
   });

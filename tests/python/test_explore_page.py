@@ -261,6 +261,40 @@ def test_a_sweep_fills_its_map_and_opens_a_run(page, server):
     assert ask(page, "s.picture.summary.goodput_bps") == goodput
 
 
+def test_pairs_fill_a_matrix_as_compare_does(page, server):
+    open_scenario(page, server.address, "cubic-vs-reno")
+    settled(page)
+    page.get_by_role("button", name="Compare", exact=True).click()
+    boxes = page.locator(".choose input")
+    boxes.first.wait_for()
+    for name, wanted in {"cubic": False, "bbr": False, "vegas": True}.items():
+        page.locator(f".choose label:text-is('{name}') input").set_checked(wanted)
+    page.get_by_role("textbox", name="Rate", exact=True).fill("2 Mbps")
+    page.get_by_label("Seeds").fill("2")
+    page.get_by_role("button", name="run", exact=True).click()
+    page.get_by_text("6 of 6 runs").wait_for()
+    panel = el.compare(["reno", "vegas"], quick=True, repetitions=2, rate="2 Mbps")
+    cells = page.locator(".heat td button")
+
+    def shown():
+        return [text.split("±")[0].strip() for text in cells.all_inner_texts()]
+
+    pairs = [(a, b) for a in panel.labels for b in panel.labels]
+    assert shown() == [f"{100 * panel.share(a, b).mean:.3g} %" for a, b in pairs]
+    page.get_by_label("Show").select_option("jain")
+    assert shown() == [f"{panel.jain(a, b).mean:.3g}" for a, b in pairs]
+    page.locator('.sweep label:has-text("On") select').first.select_option("true")
+    page.get_by_label("Seeds").fill("1")
+    page.get_by_role("button", name="run", exact=True).click()
+    page.get_by_text("4 of 4 runs").wait_for()
+    page.get_by_label("Show").select_option("goodput")
+    run = el.run("cubic-vs-reno", set={"traffic[0].congestion_control": "vegas", "traffic[1].congestion_control": "reno"})
+    assert shown()[2] == f"{run.flows['goodput_bps'][0].as_py() / 1e6:.3g} Mb/s"
+    cells.nth(2).click()
+    until(page, "/vegas/.test(s.picture.text) && s.picture.share >= 1")
+    assert ask(page, "s.picture.summary.goodput_bps") == run.summary["goodput_bps"]
+
+
 def test_the_keyboard_reaches_everything(page, server):
     open_scenario(page, server.address, "sawtooth")
     settled(page)
@@ -293,7 +327,7 @@ def test_the_page_can_be_read_by_everybody(page, server, scheme):
     assert axe(page) == []
     open_scenario(page, server.address, "sawtooth")
     settled(page)
-    for view in ("Time", "Network", "Chance", "Sweep"):
+    for view in ("Time", "Network", "Chance", "Sweep", "Compare"):
         page.get_by_role("button", name=view, exact=True).click()
         assert axe(page) == [], view
     page.get_by_role("tab", name="Text").click()
@@ -309,7 +343,7 @@ def test_nothing_is_cut_off(page, server, width):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     open_scenario(page, server.address, "bbr-vs-cubic")
     settled(page)
-    for view in ("Time", "Network", "Chance", "Sweep"):
+    for view in ("Time", "Network", "Chance", "Sweep", "Compare"):
         page.get_by_role("button", name=view, exact=True).click()
         page.wait_for_timeout(50)
         main = page.evaluate("(() => { const m = document.querySelector('main'); return m.scrollWidth - m.clientWidth; })()")

@@ -31,13 +31,32 @@ export function complete(control: Partial<Control> & Pick<Control, "path" | "tit
 /** Traffic whose connections come by themselves: the key is an error there. */
 const OPENS_ITS_OWN = ["transfers", "disk-copy"];
 
+/** Counts of the hosts at both ends of a template. Several at both ends need `pairing`, which says who talks to whom. */
+const OTHER_END: Record<string, string> = { "template.clients": "template.servers", "template.servers": "template.clients" };
+
+/** Returns whether a slider of this count would only lead to scenarios without a meaning. */
+function unpaired(control: Control, all: Control[], given: Record<string, unknown>): boolean {
+  const other = all.find((c) => c.path === OTHER_END[control.path]);
+  return (other?.number ?? 1) > 1 && !Object.keys(given).some((path) => /^traffic\[\d+\]\.pairing$/.test(path));
+}
+
 /** Returns the controls that fit: no start after the end of the run, no count of connections where the traffic opens its own. */
 export function fitting(all: Control[], given: Record<string, unknown>, duration_s: number): Control[] {
   return all.flatMap((control) => {
     const traffic = /^(traffic\[\d+\])\.connections$/.exec(control.path);
     if (traffic && OPENS_ITS_OWN.includes(bare(given[`${traffic[1]}.kind`]))) return [];
+    if (unpaired(control, all, given)) return [{ ...control, main: false }];
     if (!/(^|\.)(start|stop|warmup)$/.test(control.path) || control.high === null) return [control];
     return [{ ...control, high: Math.min(control.high, duration_s) }];
+  });
+}
+
+/** Returns the entries of traffic that have a congestion control. */
+export function entries(all: Control[], given: Record<string, unknown>): { path: string; name: string }[] {
+  return all.flatMap((control) => {
+    const found = /^(traffic\[\d+\])\.congestion_control\.kind$/.exec(control.path);
+    if (!found) return [];
+    return [{ path: found[1]!, name: heading(found[1]!, given).replace(/^traffic · /, "") }];
   });
 }
 
