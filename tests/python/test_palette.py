@@ -12,9 +12,7 @@ import pytest
 from elephan.report.figure.panel_figures import _paints
 from elephan.report.figure.run_figures import draw as draw_figure
 from elephan.report.page import page as page_module
-from elephan.report.page.interactive import panels
 from elephan.report.palette import CONTROLS, HUES, MUTED, VARIABLES, look, looks
-from elephan.report.words.view import View
 from elephan.scenario.congestion import names
 from elephan.studies.pcp_2006 import curves
 from elephan.studies.ucl_2004 import common
@@ -86,11 +84,10 @@ def test_guests_and_parameters_follow_a_rule() -> None:
 def test_a_congestion_control_has_one_colour_on_every_page() -> None:
     run = el.run("cubic-vs-reno", set={"duration": "3 s", "warmup": "1 s"})
     expected = {"CUBIC": look("cubic").color, "Reno": look("reno").color}
-    axes = draw_figure(run, "goodput").drawn.axes[0]
-    drawn = {call.options["gid"]: call.options["color"] for call in axes.calls if call.name == "plot"}
-    assert drawn == expected
-    chart = {line["name"]: line["color"] for line in panels(View(run))[0]["series"]}
-    assert chart == {name: VARIABLES[color] for name, color in expected.items()}
+    for name in ("goodput", "windows", "rtt"):
+        axes = draw_figure(run, name).drawn.axes[0]
+        drawn = {call.options["gid"]: call.options["color"] for call in axes.calls if call.name == "plot"}
+        assert drawn == expected, name
     assert _paints(["cubic", "reno"]) == [*expected.values()]
     assert (common.PAINT["cubic"], common.PAINT["reno"]) == (curves.PAINT["CUBIC"], curves.PAINT["TCP"]) == tuple(expected.values())
 

@@ -29,7 +29,6 @@ from elephan.report.figure.run_figures import draw as draw_figure
 from elephan.report.figure.terminal import braille
 from elephan.report.page import page as page_module
 from elephan.report.page import run_page, sweep_page, trace_page
-from elephan.report.page.interactive import panels
 from elephan.report.page.page import Page, Table, render, write_page
 from elephan.report.style import BLUE, Drawing, new_figure
 from elephan.report.words.answer import answer
@@ -156,34 +155,32 @@ def test_a_drop_is_seen_beside_a_burst_of_them() -> None:
     assert share > 0.05
 
 
-def lines_of(run: Run, title: str) -> dict[str, Any]:
-    return next(panel for panel in panels(View(run)) if panel["title"].startswith(title))
-
-
-def test_charts_have_one_time_axis_and_lines_end_with_their_flows() -> None:
+def test_figures_over_time_have_one_axis_and_lines_end_with_their_flows() -> None:
     run = el.run("incast")
-    charts = panels(View(run))
-    assert {(panel["x"][0], panel["x"][-1]) for panel in charts} == {(0.0, 1.0)}
-    window = lines_of(run, "Congestion window")
-    assert "(the first 12 of 32)" in window["title"]
-    ends = {row["source"]: row["end_ns"] * 1e-9 for row in run.flows.to_pylist()}
-    for line in window["series"]:
-        known = [x for x, y in zip(window["x"], line["y"], strict=True) if y is not None]
-        assert known[-1] <= ends[line["name"].removesuffix(" (dashed)")] + 1e-3
+    for name in ("sawtooth", "windows", "goodput", "rtt"):
+        assert draw_figure(run, name).figure.axes[-1].get_xlim() == (0.0, 1.0)
+    ends = [row["end_ns"] * 1e-9 for row in run.flows.to_pylist()]
+    last = [line.get_xdata()[-1] for line in draw_figure(run, "windows").figure.axes[0].lines]
+    assert len(last) == 32
+    assert all(x <= end + 1e-3 for x, end in zip(last, ends, strict=True))
 
 
-def test_two_lines_of_a_chart_never_look_alike() -> None:
-    window = lines_of(el.run("incast"), "Congestion window")
-    looks = [(line["color"], line["stroke"]) for line in window["series"]]
-    assert len(set(looks)) == len(looks) == 12
-    assert [line["name"].endswith(" (dashed)") for line in window["series"]] == [False] * 6 + [True] * 6
-
-
-def test_of_many_flows_a_chart_shows_the_largest() -> None:
+def test_of_many_flows_a_figure_shows_the_largest() -> None:
     run = el.run("tcp-background", set={"duration": "12 s"})
-    window = lines_of(run, "Congestion window")
-    assert "those that delivered most" in window["title"]
-    assert window["series"][0]["name"] == "long"
+    for name in ("windows", "rtt"):
+        drawing = draw_figure(run, name)
+        assert "those that delivered most" in drawing.caption
+        assert len(drawing.figure.axes[0].lines) == 12
+        assert "long" in {text.get_text() for text in drawing.figure.axes[0].texts}
+
+
+def test_what_one_figure_of_a_page_shows_no_other_shows_again() -> None:
+    expected = (("bbr-vs-cubic", "goodput-window", {"queue", "rtt"}), ("sawtooth", "sawtooth", {"goodput", "rtt"}))
+    for scenario, first, beside in expected:
+        sections = run_page.page(el.run(scenario, set={"duration": "12 s", "warmup": "4 s"})).sections
+        assert [drawing.name for drawing in sections[0].drawings] == [first]
+        assert sections[1].title == "Over time"
+        assert {drawing.name for drawing in sections[1].drawings} == beside
 
 
 def test_a_full_transmit_queue_is_told_with_the_window_of_that_moment() -> None:
@@ -317,6 +314,18 @@ def test_a_figure_keeps_what_it_was_given_when_it_was_given() -> None:
     assert drawing.drawn.data()["axes"] == [[["bar", [[0, 1, 2], [1.0, 1.0, 1.0]], {"color": "var(--s0)"}]]]
 
 
+def test_a_page_lists_what_stands_on_it_and_beside_it(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    el.run("sawtooth", set={"duration": "2 s", "warmup": "1 s"}, out=out)
+    page = (out / "report.html").read_text()
+    titles = [html.unescape(title) for title in re.findall("<h2>([^<]+)", page)]
+    assert [html.unescape(title) for title in re.findall('<a href="#[^"]+">([^<]+)', page)] == titles
+    assert set(re.findall('<a href="#([^"]+)"', page)) <= set(re.findall('<section id="([^"]+)"', page))
+    listed = re.findall('<li><a href="([^"]+)"', page)
+    assert {"flows.parquet", "scenario.toml", "manifest.json"} <= {*listed}
+    assert all((out / name).exists() for name in listed)
+
+
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 
 
@@ -367,7 +376,7 @@ def test_a_figure_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
         run = el.run("sawtooth", set={"duration": "2 s", "warmup": "1 s"})
         shown = {section.title: [drawing.name for drawing in section.drawings] for section in run_page.page(run).sections}
         assert shown["Sizes"] == ["sizes"]
-        assert {"sizes", "drops"} & set(shown["More figures"]) == set()
+        assert {"sizes", "drops"} & set(shown.get("More figures", [])) == set()
         assert 'id="figure-sizes"' in render(run_page.page(run))
         assert run.figure("sizes").axes[0].lines[0].get_ydata()[1] == 1
         for silent, why in (
@@ -395,3 +404,53 @@ def test_a_report_takes_events_by_the_million(tmp_path: Path) -> None:
     assert time.process_time() - begun < 2.5
     caption = next(drawing.caption for section in page.sections for drawing in section.drawings if drawing.name == "drops")
     assert caption.startswith("2\u202f000\u202f000 packets dropped")
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Any:
+    """A reader of the report of a run."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    if BROWSER is None:
+        pytest.skip("no browser")
+    run = el.run("cubic-vs-reno", set={"duration": "12 s", "warmup": "4 s"})
+    file = write_page(run_page.page(run), tmp_path / "report.html")
+    with playwright.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        page = browser.new_page(accept_downloads=True)
+        page.goto(file.as_uri())
+        yield page
+        browser.close()
+
+
+def test_a_reader_sorts_zooms_and_takes_away(reader: Any, tmp_path: Path) -> None:
+    table = "#flows-and-ports table >> nth=1"
+    ports = lambda: [row.split("\t") for row in reader.locator(table).inner_text().splitlines()[1:]]  # noqa: E731
+    head = reader.locator(table).get_by_role("button", name="sort by busy")
+    for descending in (False, True):
+        head.click()
+        busy = [float(row[1].split()[0]) for row in ports()]
+        assert busy == sorted(busy, reverse=descending)
+    with reader.expect_download() as taken:
+        reader.get_by_role("button", name="this table as CSV").last.click()
+    lines = Path(taken.value.path()).read_text().splitlines()
+    assert [line.split(",")[0] for line in lines[1:]] == [row[0] for row in ports()]
+
+    with reader.expect_download() as taken:
+        reader.get_by_role("button", name="the figure rtt as SVG").click()
+    drawing = Path(taken.value.path()).read_text()
+    assert drawing.startswith("<svg")
+    assert "var(--" not in drawing
+    assert "#0072b2" in drawing
+
+    ticks = lambda name: re.findall(r">([\d.]+)<", reader.locator(f"#figure-{name} svg").inner_html())  # noqa: E731
+    before = ticks("rtt")
+    other = reader.locator(".sketch svg").first
+    other.scroll_into_view_if_needed()
+    box = other.bounding_box()
+    reader.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.25 * box["height"])
+    reader.mouse.down()
+    reader.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.25 * box["height"], steps=3)
+    reader.mouse.up()
+    assert ticks("rtt") != before
+    reader.locator("#figure-rtt .sketch").dblclick(position={"x": 200, "y": 60})
+    assert ticks("rtt") == before

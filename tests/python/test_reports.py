@@ -16,7 +16,7 @@ from elephan.report.figure import draw
 from elephan.report.figure.run_figures import REGISTRY
 from elephan.report.figure.run_figures import draw as draw_figure
 from elephan.report.figure.terminal import braille
-from elephan.report.page import interactive, run_page
+from elephan.report.page import run_page
 from elephan.report.page.page import Page, Section, render
 from elephan.report.words.answer import answer
 from elephan.report.words.view import View, arrow, nice_step
@@ -62,7 +62,6 @@ def test_a_report_shows_where_parameters_come_from(fake_run: Run) -> None:
 def test_text_is_escaped() -> None:
     evil = "<script>alert(1)</script>"
     page = Page(kicker=evil, title=evil, question=evil, answer=[evil], version="1", command=evil, facts=[(evil, evil)])
-    page.panels = [{"title": evil, "x": [], "series": [], "x_label": ""}]
     page.sections = [Section(evil, evil)]
     assert evil not in render(page)
 
@@ -218,15 +217,6 @@ def test_thinning_keeps_the_extremes() -> None:
     assert x.size < 4000
     assert thinned.max() == 7
     assert thinned.min() == -3
-
-
-def test_interactive_charts_keep_the_peaks(fake_run: Run) -> None:
-    time = np.arange(100_000.0)
-    calm, peaked = np.ones(time.size), np.where(time == 61_803, 9.0, 1.0)
-    panel = interactive._panel("Queue", "bytes", {"calm": (time, calm), "peaked": (time, peaked)}, View(fake_run))
-    assert panel is not None
-    assert [max(y for y in line["y"] if y is not None) for line in panel["series"]] == [1.0, 9.0]
-    assert len(panel["x"]) <= 2 * interactive.POINTS_MAX
 
 
 def test_distributions() -> None:

@@ -10,6 +10,7 @@ from elephan.report.words.view import View
 from elephan.statistic.measure import Need
 
 MORE = "More figures"
+OVER_TIME = "Over time"  # its figures zoom together
 Order = Callable[[View], float | None]
 Draw = Callable[[View], Drawing]
 

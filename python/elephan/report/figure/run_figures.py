@@ -41,9 +41,12 @@ def draw(run: Run, name: str = "") -> Drawing:
 
 
 def of_report(view: View, first: str = "") -> list[Kind]:
-    """Returns the figures that a report of a run shows, `first` before the others."""
+    """Returns the figures that a report of a run shows, `first` before the others; what one shows no other shows again."""
     chosen = [REGISTRY[first]] if first in REGISTRY else []
     chosen += [kind for kind in _ordered(view) if kind.page and kind.name != first]
-    shown = [kind for kind in chosen if not kind.missing(view)]
-    covered = {name for kind in shown for name in kind.instead_of}
-    return [kind for kind in shown if kind.name not in covered]
+    kept: list[Kind] = []
+    for kind in chosen:
+        drawn = any(kind.name in other.instead_of or other.name in kind.instead_of for other in kept)
+        if not drawn and not kind.missing(view):
+            kept.append(kind)
+    return kept

@@ -1,7 +1,9 @@
 "use strict";
 // What a reader does with a figure: a value and its interval beside the pointer, a click on a name hides what it names, dragging
-// zooms, a double click goes back.
+// zooms, a double click goes back. Figures over the time of one run zoom together.
 const live = (() => {
+  const CLOCK = "simulated time";
+  const together = []; // the figures over time
   const NEAR = 28; // pixels
   const NS = "http://www.w3.org/2000/svg";
   const list = v => Array.isArray(v) ? v : [v];
@@ -62,6 +64,13 @@ const live = (() => {
   return (place, figure) => {
     const seen = { hidden: new Set(), limits: {} };
     let drawn, start = null;
+    // The words of the time axis that all of the figure has; nothing if it has none.
+    const clock = () => { const words = drawn.all.findLast(one => one.xlabel)?.xlabel ?? drawn.below ?? ""; return (drawn.all.length === 1 || drawn.sharex) && words.startsWith(CLOCK) ? words : ""; };
+    const look = limits => { drawn.all.forEach((_, i) => { seen.limits[i] = { ...seen.limits[i], ...limits }; }); draw(); };
+    const back = () => { seen.limits = {}; draw(); };
+    const me = { clock, look, back };
+    together.push(me);
+    const others = () => clock() ? together.filter(one => one !== me && one.clock() === clock()) : [];
     const tip = document.createElement("div");
     tip.className = "tip";
     tip.hidden = true;
@@ -114,8 +123,9 @@ const live = (() => {
         if (Object.keys(own).length) seen.limits[i] = { ...seen.limits[i], ...own };
       });
       draw();
+      if (wide) for (const one of others()) one.look({ x: limits.x });
     });
-    place.addEventListener("dblclick", () => { seen.limits = {}; draw(); });
+    place.addEventListener("dblclick", () => { back(); for (const one of others()) one.back(); });
     const toggle = event => {
       const gid = event.target.closest?.("[data-gid]")?.dataset.gid;
       if (gid === undefined || (event.key && event.key !== "Enter" && event.key !== " ")) return;

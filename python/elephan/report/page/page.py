@@ -7,7 +7,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from elephan.base.errors import shown, shown_within
 from elephan.base.quantity import show
 from elephan.base.stats import Interval
 from elephan.report.style import Drawing
+from elephan.result.folder import read_manifest
 
 if TYPE_CHECKING:
     from elephan.experiment.claims import Verdict
@@ -64,7 +65,6 @@ class Section:
     drawings: Sequence[Drawing] = ()
     tables: Sequence[Table] = ()
     listing: str = ""  # lines to copy, as they are
-    interactive: bool = False
     look: bool = False  # the words say what to look for
     variants: Mapping[str, Any] | None = None  # the data of the table of all variants of a sweep
 
@@ -104,7 +104,12 @@ class Page:
     sections: Sequence[Section] = ()
     parameters: Sequence[Group] = ()
     facts: Sequence[tuple[str, str]] = ()
-    panels: Sequence[Mapping[str, Any]] = field(default_factory=list)  # interactive time series
+
+    @property
+    def contents(self) -> list[str]:
+        """The headings, in their order."""
+        own = [section.title for section in self.sections if section.title]
+        return [*["Claims"] * bool(self.verdicts), *own, *["Parameters"] * bool(self.parameters), "Reproduce"]
 
 
 def interval_cell(interval: Interval, unit: str, digits: int = 4) -> Cell:
@@ -140,36 +145,46 @@ def _code(text: str) -> str:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(_words(text))))
 
 
-def render(page: Page) -> str:
-    """The page as HTML text."""
+def _slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def render(page: Page, files: Sequence[tuple[str, str]] = ()) -> str:
+    """The page as HTML text; `files` beside it by name, and how large they are."""
     import jinja2
     from markupsafe import Markup
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters["words"] = _words
+    environment.filters |= {"words": _words, "slug": _slug}
     table = environment.get_template("table.html.j2")
     page_text = environment.get_template("page.html.j2").render(
         page=page,
+        files=files,
         code=_code,
         css=_read("page.css"),
         js=_read("page.js"),
         sketch_js=_read("sketch.js"),
         live_js=_read("live.js"),
+        take_js=_read("take.js"),
         variants_js=_read("variants.js") if any(section.variants for section in page.sections) else "",
         json=lambda value: _json_in_html(shown_within(value)),
-        uplot_css=_read("vendor/uplot/uPlot.min.css"),
-        uplot_js=_read("vendor/uplot/uPlot.iife.min.js"),
-        series_json=_json_in_html(shown_within(list(page.panels))),
         table_of=lambda one: Markup(table.render(table=one)),
     )
     return shown(page_text)
 
 
+def _beside(path: Path) -> list[tuple[str, str]]:
+    """The files of the result that a page belongs to; none of a page that stands alone."""
+    manifest = read_manifest(path.parent) or {}
+    listed = [path.parent / str(name) for name in manifest.get("files", [])]
+    return [(file.name, show(file.stat().st_size, "bytes")) for file in listed if file.parent == path.parent and file.exists()]
+
+
 def write_page(page: Page, path: Path, figures: Path | None = None) -> Path:
     """Writes the page and, in `figures`, each figure as SVG and PNG. The file appears whole or not at all."""
-    text = render(page)
+    text = render(page, _beside(path))
     if figures is not None:
         for section in page.sections:
             for drawing in section.drawings:

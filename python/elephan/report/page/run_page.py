@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from elephan.base.errors import InputError
 from elephan.base.quantity import seconds, show
-from elephan.report.figure.registry import MORE
+from elephan.report.figure.registry import MORE, OVER_TIME
 from elephan.report.figure.run_figures import draw, of_report
-from elephan.report.page.interactive import panels
 from elephan.report.page.notebook import PAPER, inline, said, small_table
 from elephan.report.page.page import Cell, Column, Page, Section, Table, parameter_groups
 from elephan.report.words.answer import answer
@@ -26,6 +25,7 @@ from elephan.table.rows import column, texts
 ROWS_MAX = 20
 DASH = "\u2013"  # where a value has no meaning
 CAPTURES_MAX = 8
+ZOOM = "Drag over a figure to zoom, double-click to go back; click a name to hide its line. Figures over time move together."
 BESIDE = {"Congestion spreading": victim_table}  # tables of sections with figures
 COARSE = 0.01  # of the least RTT: a tick that is worth a word
 
@@ -159,16 +159,13 @@ def page(run: Run) -> Page:
     """The page of a run."""
     view = View(run)
     kinds = of_report(view, run.curated_figure)
-    charts = panels(view)
     tables = [table for table in (_flow_table(view), _port_table(run)) if table is not None]
     look = str(run.manifest.get("look_for", ""))
     sections = [Section("", look, [kind.draw(view) for kind in kinds[:1]], look=True)]
-    if charts:
-        sections.append(Section("Over time", interactive=True))
-    for title in sorted({kind.section for kind in kinds[1:]}, key=lambda title: (title == MORE, title)):
+    for title in sorted({kind.section for kind in kinds[1:]}, key=lambda title: (title == MORE, title != OVER_TIME, title)):
         beside = BESIDE[title](run) if title in BESIDE else None
         drawings = [kind.draw(view) for kind in kinds[1:] if kind.section == title]
-        sections.append(Section(title, tables=[beside] if beside else [], drawings=drawings))
+        sections.append(Section(title, ZOOM if title == OVER_TIME else "", drawings, [beside] if beside else []))
     sections.append(Section("Flows and ports", tables=tables))
     fine = "One run says nothing about chance: elephan sweep with repetitions gives confidence intervals over seeds."
     if run.warmup_ns:
@@ -187,7 +184,6 @@ def page(run: Run) -> Page:
         sections=sections,
         parameters=parameter_groups(run.provenance),
         facts=facts(run.manifest),
-        panels=charts,
     )
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from elephan.base.quantity import scale_for, show
 from elephan.report.figure import draw as d
-from elephan.report.figure.registry import by_rate, figure
+from elephan.report.figure.registry import OVER_TIME, by_rate, figure
 from elephan.report.style import INK, MUTED, ORANGE, PAPER, VERMILLION, Drawing, new_figure
-from elephan.report.words.view import NAMED_MAX, View, arrow
+from elephan.report.words.view import NAMED_MAX, Series, View, arrow
 from elephan.statistic import needs
 from elephan.table.rows import column, texts
 
@@ -19,11 +19,28 @@ if TYPE_CHECKING:
 
 
 WINDOWS = "it is of 1 to 40 flows with a window or a rate of their own that were sampled"  # why there may be no figure
+LINES_MAX, CHOSEN = 40, 12  # flows that are drawn one by one, and how many of more
 MORE = 1.2  # times what samples show: a peak between them that is worth a word
 
 
 def few(view: View) -> bool:
     return 0 < view.sampled_flows() <= 40
+
+
+def _sampled(view: View) -> bool:
+    return view.sampled_flows() > 0
+
+
+def largest(view: View, series: Series) -> tuple[Series, str]:
+    """As many lines as can be told apart, of flows those that delivered most; and which these are, in a sentence."""
+    if len(series) <= LINES_MAX:
+        return series, ""
+    got = dict(zip(view.flow_names.values(), column(view.run.flows, "delivered_bytes").tolist(), strict=True))
+    ranked = sorted(series, key=lambda name: -got.get(name, 0.0))[:CHOSEN]
+    alike = got.get(ranked[0], 0.0) == min((got.get(name, 0.0) for name in series), default=0.0)
+    of = f"{CHOSEN} of {show(len(series), '1', 9)} flows"
+    which = f" The first {of}." if alike else f" Of the flows {of.replace(' flows', '')}: those that delivered most."
+    return {name: series[name] for name in series if name in ranked}, which
 
 
 def _has_queue(view: View) -> bool:
@@ -40,8 +57,10 @@ def _has_threshold(view: View) -> bool:
     return len(found) == 1 and not np.isnan(next(iter(found.values()))[1]).all()
 
 
-def plot_windows(axes: Axes, view: View, thresholds: bool) -> None:
+def plot_windows(axes: Axes, view: View, thresholds: bool) -> str:
+    """Draws what flows may send; returns which flows these are, where it is not all."""
     what, unit, series = view.sending()
+    series, which = largest(view, series)
     factor = d.value_axis(axes, what, highest(series), unit)
     x = d.time_scale(view.end_ns)[0]
     mark_changes(axes, view)
@@ -53,6 +72,7 @@ def plot_windows(axes: Axes, view: View, thresholds: bool) -> None:
         axes.plot([], [], color=d.looks_of([*series], view.controls())[next(iter(series))].color, label="cwnd")
         axes.plot([], [], color=ORANGE, dashes=(3, 2), label="ssthresh")
         d.legend(axes, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
+    return which
 
 
 CHANGES_NAMED_MAX = 8
@@ -136,6 +156,8 @@ def _allowed_note(view: View) -> str:
     why_not=f"{WINDOWS}, and of a port at which something waited",
     needs=(needs.samples,),
     order=by_rate(None, 30),
+    section=OVER_TIME,
+    instead_of=("windows", "queue"),
 )
 def sawtooth(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
@@ -151,16 +173,18 @@ def sawtooth(view: View) -> Drawing:
 @figure(
     "windows",
     "congestion window and threshold (of RDMA the rate that its congestion control allows) over time",
-    few,
-    why_not=WINDOWS,
+    _sampled,
+    why_not="no flow with a window or a rate of its own was sampled",
     needs=(needs.samples,),
+    order=51,
+    section=OVER_TIME,
 )
 def congestion_windows(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.9)
-    plot_windows(axes, view, thresholds=True)
+    which = plot_windows(axes, view, thresholds=True)
     d.time_axis(axes, 0, view.end_ns)
     what = view.sending()[0]
-    caption = f"{what.capitalize()} at the sample times." + _allowed_note(view)
+    caption = f"{what.capitalize()} at the sample times.{which}" + _allowed_note(view)
     if _has_threshold(view):
         caption += " ssthresh is drawn from the first reduction on."
     return Drawing("windows", f"{what.capitalize()}s", caption, fig)
@@ -172,7 +196,7 @@ def congestion_windows(view: View) -> Drawing:
     few,
     why_not=WINDOWS,
     needs=(needs.samples,),
-    instead_of=("sawtooth",),
+    instead_of=("sawtooth", "windows", "queue"),
 )
 def slow_start(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
@@ -202,7 +226,8 @@ def slow_start(view: View) -> Drawing:
     _has_queue,
     why_not="nothing waited at a port when it was sampled",
     needs=(needs.samples,),
-    order=by_rate(3),
+    order=by_rate(3, 52),
+    section=OVER_TIME,
 )
 def queue(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.6)
@@ -247,6 +272,7 @@ def _goodput_notes(view: View) -> str:
     why_not="no flow was sampled",
     needs=(needs.samples,),
     order=by_rate(2, 50),
+    section=OVER_TIME,
 )
 def goodput(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.9)
@@ -263,7 +289,8 @@ def goodput(view: View) -> Drawing:
     why_not=WINDOWS,
     needs=(needs.samples,),
     order=by_rate(1),
-    instead_of=("goodput", "sawtooth"),
+    section=OVER_TIME,
+    instead_of=("goodput", "sawtooth", "windows"),
 )
 def goodput_window(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
@@ -278,18 +305,19 @@ def goodput_window(view: View) -> Drawing:
 @figure(
     "rtt",
     "smoothed round-trip time over time",
-    few,
-    why_not=WINDOWS,
+    _sampled,
+    why_not="no flow with a round-trip time was sampled",
     needs=(needs.samples,),
-    order=180,
+    order=60,
+    section=OVER_TIME,
 )
 def rtt(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.6)
-    series = view.flow_series("srtt_ns")
+    series, which = largest(view, view.flow_series("srtt_ns"))
     factor = d.value_axis(axes, "smoothed round-trip time", highest(series), "ns")
     x = d.time_scale(view.end_ns)[0]
     mark_changes(axes, view)
     shown = {name: (t * x, y * factor) for name, (t, y) in series.items()}
     d.lines(axes, shown, groups=view.groups(), controls=view.controls(), linewidth=1.2)
     d.time_axis(axes, 0, view.end_ns)
-    return Drawing("rtt", "Round-trip time", "As the senders estimate it (RFC 6298).", fig)
+    return Drawing("rtt", "Round-trip time", f"As the senders estimate it (RFC 6298).{which}", fig)

@@ -10,7 +10,7 @@ import numpy as np
 from elephan.base.quantity import scale_for, show, size_bytes
 from elephan.report.figure import draw as d
 from elephan.report.figure.declared.over_time import highest, mark_changes, plot_queues
-from elephan.report.figure.registry import figure
+from elephan.report.figure.registry import OVER_TIME, figure
 from elephan.report.style import BLUE, MUTED, SERIES, VERMILLION, Drawing, color, new_figure
 from elephan.report.words.view import NAMED_MAX, View, nice_step
 from elephan.statistic import needs
@@ -109,7 +109,8 @@ def limiters(view: View) -> Drawing:
     lambda v: bool(v.memory()) and v.has_memory_limit(),
     why_not="no switch has a limit of memory",
     needs=(needs.samples,),
-    order=130,
+    order=55,
+    section=OVER_TIME,
 )
 def memory(view: View) -> Drawing:
     series = view.memory()
