@@ -3,6 +3,8 @@
 `study.toml` says what is run (experiments as products of axes), `claims.toml` what is claimed (`elephan.experiment.claims`), the
 module `figures` of the folder draws (`sections(results)`) and says the answer in a sentence (`answer(results)`). An axis
 whose points follow from a formula is the name of a function of the folder instead of a list: `"response:points"`.
+
+A folder of the caller's own (`elephan.experiment.studyfile`) has no modules: its report has a table and a figure per statistic.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import hashlib
 import importlib
 import math
 import os
+import shutil
 import time
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -25,7 +28,7 @@ from typing import Any
 from elephan.base import stats
 from elephan.base.errors import InputError, nearest
 from elephan.base.quantity import seconds, unit_parts
-from elephan.experiment import claims
+from elephan.experiment import claims, studyfile
 from elephan.experiment.job import Job, Statistics
 from elephan.experiment.place.threads import check_workers
 from elephan.experiment.pool import How, run_jobs, store_of
@@ -33,7 +36,7 @@ from elephan.experiment.trials import Trials, Variant
 from elephan.result import folder
 from elephan.result.run import Run, load_run, read_table
 from elephan.scenario import core
-from elephan.scenario.source import Source, read_json, read_text, studies
+from elephan.scenario.source import Source, open_source, read_json, read_text, studies
 from elephan.statistic import bounds, measures
 
 # What every study measures in each run; `statistics` of its study.toml and its claims add to it.
@@ -63,6 +66,8 @@ STATISTICS = (
     "fast_retransmits.sum",
     "paused_ns.sum",
 )
+
+_COPY = "study"  # of a study of the caller's own, in its result
 
 
 @dataclass(frozen=True)
@@ -122,8 +127,9 @@ class Experiment:
 class Study:
     """A study as its folder describes it."""
 
-    def __init__(self, path: Path, document: Mapping[str, Any], quick: bool = False) -> None:
-        self.path, self.quick = path, quick
+    def __init__(self, path: Path, document: Mapping[str, Any], quick: bool = False, own: bool = False) -> None:
+        self.path, self.quick, self.document = path, quick, document
+        self.own = own  # a folder of the caller, with data and no modules
         self.name: str = document["name"]
         self.title: str = document["title"]
         self.question: str = document["question"]
@@ -151,7 +157,8 @@ class Study:
 
     @cached_property
     def claims(self) -> list[claims.Claim]:
-        return claims.read_claims(tomllib.loads(read_text(self.path / "claims.toml")))
+        file = self.path / studyfile.CLAIMS
+        return claims.read_claims(studyfile.parsed(file)) if file.is_file() or not self.own else []
 
     @cached_property
     def planned(self) -> dict[tuple[str, str], int]:
@@ -159,12 +166,14 @@ class Study:
         return {(one.name, variant.label): one.repetitions for one in self.experiments for variant in one.variants}
 
     @cached_property
-    def figures(self) -> ModuleType:
-        """The module that draws."""
-        return self.module("figures")
+    def figures(self) -> ModuleType | None:
+        """The module that draws, if the study has one."""
+        return None if self.own else self.module("figures")
 
     def scenario(self, experiment: Experiment) -> Source:
         file = self.path / experiment.scenario
+        if self.own:
+            return open_source(file).with_trust(None, {})
         return Source(read_text(file), f"{self.name}/{experiment.scenario}", "toml", file.stem)
 
     def resolved(self) -> dict[str, dict[str, Any]]:
@@ -190,11 +199,21 @@ def _experiment(entry: Mapping[str, Any], axes: Mapping[str, Sequence[Point]], q
 
 
 def open_study(name: str, quick: bool = False) -> Study:
-    """A study by name."""
+    """Returns a study by its name, or by the folder of a study of one's own."""
     known = studies()
-    if name not in known:
-        raise InputError(f'no study "{name}"{nearest(name, list(known))}')
-    return Study(known[name], tomllib.loads(read_text(known[name] / "study.toml")), quick)
+    if name in known:
+        return Study(known[name], tomllib.loads(read_text(known[name] / studyfile.STUDY)), quick)
+    if Path(name).is_dir():
+        return _own(Path(name), quick)
+    raise InputError(f'no study "{name}"{nearest(name, list(known))}, and no folder of this name')
+
+
+def _own(path: Path, quick: bool) -> Study:
+    document = studyfile.read_study(path)
+    study, whole = (Study(path, document, one, own=True) for one in (quick, False))
+    variants = {one.name: [variant.label for variant in one.variants] for one in whole.experiments}
+    studyfile.check_claims(path / studyfile.CLAIMS, study.claims, variants)
+    return study
 
 
 class Results(folder.Result):
@@ -280,6 +299,9 @@ class Results(folder.Result):
             (partial / "scenarios").mkdir(exist_ok=True)
             where = f"{Path(name).parent.name}-{Path(name).name}".lstrip("-")
             (partial / "scenarios" / where).write_text(scenario["toml"], encoding="utf-8")
+        for file in studyfile.copies(self.study.path, self.study.document) if self.study.own else ():
+            (partial / _COPY).mkdir(exist_ok=True)
+            shutil.copy(file, partial / _COPY / file.name)
         folder.write_json(partial / "manifest.json", self.manifest())
 
 
@@ -340,7 +362,8 @@ def run_study(
 def load_study(path: Path) -> Results:
     """Returns a finished study from its folder; its claims are judged again."""
     where, manifest = folder.open_result(path)
-    study = open_study(manifest["name"], bool(manifest.get("quick")))
+    quick = bool(manifest.get("quick"))
+    study = _own(where / _COPY, quick) if (where / _COPY).is_dir() else open_study(manifest["name"], quick)
     facts = {key: manifest[key] for key in ("failures", "wall_s", "runs", "command")}
     facts |= {key: manifest[key] for key in ("incomplete",) if key in manifest}
     facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": read_json(where / "provenance.json")}

@@ -7,7 +7,7 @@ from elephan.base.quantity import show
 from elephan.experiment.study import Results, load_study
 from elephan.open.difference import of_runs
 from elephan.open.kind import run
-from elephan.report.page.study_page import notebook, of_holm, page, tally
+from elephan.report.page.study_page import answer, notebook, of_holm, page, tally
 from elephan.report.screen import Screen, grid
 from elephan.result.folder import DRAWN
 
@@ -28,12 +28,12 @@ def tables(results: Results, screen: Screen) -> None:
 
 KIND = Kind(
     holds=(
-        *("claims.json", "provenance.json", "scenario.toml", "scenarios/*", "runs.parquet"),
+        *("claims.json", "provenance.json", "scenario.toml", "scenarios/*", "runs.parquet", "study/*"),
         *(f"runs/*/*/{name}" for name in ("manifest.json", *DRAWN, *run.KIND.holds)),
     ),
     load=load_study,
     title=lambda results: results.study.question,
-    answer=lambda results: results.study.figures.answer(results),
+    answer=answer,
     warnings=lambda _: (),
     tables=tables,
     page=page,

@@ -6,13 +6,17 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from elephan.base.quantity import show
 from elephan.experiment.claims import NOT_RUN, Verdict
 from elephan.experiment.study import Results
+from elephan.experiment.sweep import Sweep
 from elephan.report.page.notebook import answered
 from elephan.report.page.page import Group, Page, Section, of_failures, parameter_groups
 from elephan.report.page.run_page import facts
+from elephan.report.page.sweep_page import sections
+from elephan.report.words.swept import Swept
 from elephan.result import folder
 from elephan.result.command import command_line
 from elephan.scenario import core
@@ -56,10 +60,36 @@ def _left_out(verdicts: Sequence[Verdict]) -> str:
     return f" Not run in the quick run, and not listed: {', '.join(names)}." if names else ""
 
 
+def answer(results: Results) -> list[str]:
+    """Returns what the study says, or of one without words of its own the verdict on each claim."""
+    study = results.study
+    if study.figures:
+        return list(study.figures.answer(results))
+    decided = [verdict for verdict in results.verdicts if verdict.run]
+    said = [f"{one.claim.id} {one.word}: {one.claim.statement.rstrip('.')}. Observed: {one.run[0].text}." for one in decided]
+    return said or [f"{len(results.trials)} runs; the study has no claims."]
+
+
+def _sections_of(results: Results) -> list[Section]:
+    """Returns the figures and tables of a study: its own, or those that a sweep over each experiment would have."""
+    study = results.study
+    if study.figures:
+        return list(study.figures.sections(results))
+    found: list[Section] = []
+    asked = [*study.document.get("statistics", ()), *(part.statistic for one in study.claims for part in one.parts)]
+    for experiment in study.experiments:
+        rows = [replace(row, experiment="") for row in results.trials if row.experiment == experiment.name]
+        variants = [replace(experiment.variant(one), experiment="") for one in experiment.variants]
+        swept = Swept(Sweep(experiment.name, variants, rows, {"answering": list(dict.fromkeys(asked)), "failures": []}))
+        if swept.shown:
+            found.append(Section(f"Experiment {experiment.name}"))
+            found += sections(swept)
+    return found
+
+
 def page(results: Results) -> Page:
     """The page of a study: its answer, its claims, its figures."""
     study, verdicts = results.study, results.verdicts
-    sections: list[Section] = list(study.figures.sections(results))
     runs = len(results.trials)
     warnings = of_failures(results.failures, results.facts)
     quick = " The quick run: fewer repetitions and points, wider intervals." if study.quick else ""
@@ -71,16 +101,16 @@ def page(results: Results) -> Page:
         kicker=f"elephan · study {study.name}" + (" · quick" if study.quick else ""),
         title=study.title,
         question=study.question,
-        answer=list(study.figures.answer(results)),
+        answer=answer(results),
         fine=f"{tally(verdicts)}. {runs} runs in {show(results.facts['wall_s'], 's')}.{quick}",
         warnings=warnings,
         verdicts=[verdict for verdict in verdicts if verdict.run],
         verdict_note=_NOTE + of_holm(verdicts) + _left_out(verdicts),
         version=version,
         command=str(results.facts.get("command") or command_line()),
-        sections=sections,
+        sections=_sections_of(results),
         parameters=_parameters(results),
-        facts=[("source", study.source), *facts(about)],
+        facts=[*([("source", study.source)] if study.source else []), *facts(about)],
     )
 
 
@@ -97,5 +127,5 @@ def _parameters(results: Results) -> list[Group]:
 
 def notebook(results: Results) -> str:
     """Returns the answer of a study and its verdicts for a notebook."""
-    lines = [*results.study.figures.answer(results), f"{tally(results.verdicts)}."]
+    lines = [*answer(results), f"{tally(results.verdicts)}."]
     return answered(results.study.question, lines, of_failures(results.failures, results.facts), [], [])

@@ -216,19 +216,20 @@ def _fine(swept: Swept) -> str:
     return f"{said}; brackets are 95 % intervals." if swept.repetitions > 1 and not swept.alike(swept.shown) else f"{said}."
 
 
-def _sections(swept: Swept) -> list[Section]:
+def sections(swept: Swept) -> list[Section]:
+    """Returns the figures and tables of a sweep, the first statistic first."""
     drawings = draw_all(swept, swept.shown)
-    sections = [Section("", str(swept.sweep.facts.get("look_for", "")), drawings[:1], look=True)]
+    parts = [Section("", str(swept.sweep.facts.get("look_for", "")), drawings[:1], look=True)]
     if found := by_statistic(swept, swept.shown):
         drawn = sweep_effects.draw(swept, found)
-        sections.append(Section("What each parameter does", "", [drawn], tables=[_effects(found)]))
+        parts.append(Section("What each parameter does", "", [drawn], tables=[_effects(found)]))
     base = _base(swept)
     notes = [_flat(swept), _power(swept, swept.shown[0], base)]
     table = variants.data(swept, base, "baseline" in swept.sweep.facts)
-    sections.append(Section("All variants", " ".join(filter(None, notes)), variants=table))
+    parts.append(Section("All variants", " ".join(filter(None, notes)), variants=table))
     if drawings[1:]:
-        sections.append(Section("More figures", drawings=drawings[1:]))
-    return sections
+        parts.append(Section("More figures", drawings=drawings[1:]))
+    return parts
 
 
 def page(sweep: Sweep) -> Page:
@@ -246,7 +247,7 @@ def page(sweep: Sweep) -> Page:
         warnings=_warnings(swept),
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),
-        sections=_sections(swept),
+        sections=sections(swept),
         parameters=parameter_groups(sweep.facts["first"]["provenance"]),
         facts=facts(manifest),
     )

@@ -1,4 +1,7 @@
-"""Run a study, judge its claims, write its report."""
+"""Run a study, judge its claims, write its report.
+
+A study of your own is a folder with study.toml, claims.toml and scenarios: elephan docs your-study.
+"""
 
 from functools import partial
 from pathlib import Path
@@ -12,7 +15,7 @@ from elephan.experiment import study
 
 
 def command(
-    name: Annotated[str, Argument(metavar="NAME", help="One of `elephan study list`.")],
+    name: Annotated[str, Argument(metavar="NAME|DIR", help="One of `elephan study list`, or the folder of a study of your own.")],
     quick: Annotated[bool, Option("--quick", help="Fewer repetitions and points: a minute at most.")] = False,
     out: Annotated[Path | None, out_option("results/NAME, with --quick NAME-quick")] = None,
     strict: Annotated[bool, Option("--strict", help="Exit with status 1 if a claim fails.")] = False,
@@ -22,7 +25,8 @@ def command(
     *,
     where: Shared,
 ) -> int:
-    folder = out or Path("results") / (f"{name}-quick" if quick else name)
+    own = study.open_study(name).name
+    folder = out or Path("results") / (f"{own}-quick" if quick else own)
     experiment = partial(study.run_study, name, quick=quick, out=folder, workers=workers, progress=True, report=False)
     results = where.run(experiment, folder, folder)
     if isinstance(results, int):
