@@ -1,7 +1,6 @@
-//! Guests: congestion controls from outside this crate, such as a Python class, behind a trait object.
+//! Guests: congestion controls from outside this crate, a Python class or a program, behind a trait object.
 //!
-//! The rule of this layer: this crate knows that there are guests, not what language they are written in. A scenario
-//! names one by text ([`Spec`]); an [`Interpreter`] that the program supplies turns the text into a [`Factory`] before
+//! The rule of this layer: this crate knows how guests are named, not how they are called. A scenario names one by text ([`Spec`]); an [`Interpreter`] that the program supplies turns the text into a [`Factory`] before
 //! the run, and the factory makes one [`Guest`] for each connection. Built-in congestion controls pay nothing for it.
 //!
 //! A guest may fail, unlike a congestion control of this crate. It then does nothing any more, and [`CongestionControl::fault`]
@@ -9,11 +8,13 @@
 
 use std::error::Error;
 use std::fmt::Debug;
+use std::path::Path;
 use std::sync::Arc;
 
 use elephan_units::{Span, Time};
 use schemars::{JsonSchema, SchemaGenerator};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::algorithm::CongestionControl;
@@ -57,7 +58,7 @@ pub trait Interpreter: Debug + Send + Sync {
 /// Why a guest gave up.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// The class and what was called in it.
+    /// The class or the program, and what was called in it.
     pub class: String,
     pub method: &'static str,
     pub now: Time,
@@ -66,34 +67,86 @@ pub struct Fault {
 }
 
 /// A congestion control written in Python.
-// The words that name it and, once found, what makes it.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Guest")]
-pub struct Spec {
+pub struct Class {
     /// Where the class is: `"module:Class"`, or `"path/to/file.py:Class"` relative to the scenario.
     pub python: String,
     /// Keywords for its constructor.
     #[serde(default)]
     pub params: Map<String, Value>,
-    #[serde(skip)]
+}
+
+/// A congestion control in a program of any language, which answers lines of JSON over a pipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// Path of the program, such as `"./gentle"`, relative to the scenario.
+    pub program: String,
+    /// How long an answer of the program may take in real time.
+    #[serde(default = "Program::deadline")]
+    pub deadline: Span,
+    /// What the program is told at its start.
+    #[serde(default)]
+    pub params: Map<String, Value>,
+}
+
+impl Program {
+    fn deadline() -> Span {
+        Span::from_s(10)
+    }
+}
+
+/// The words that name a guest in a scenario.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Words {
+    Class(Class),
+    Program(Program),
+}
+
+/// The words that name a guest and, once it has been found, what makes it.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    pub words: Words,
     factory: Option<Arc<dyn Factory>>,
 }
 
 /// Two texts that say the same are the same congestion control.
 impl PartialEq for Spec {
     fn eq(&self, other: &Spec) -> bool {
-        (&self.python, &self.params) == (&other.python, &other.params)
+        self.words == other.words
+    }
+}
+
+impl Serialize for Spec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.words.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Spec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Spec, D::Error> {
+        let table = Map::deserialize(deserializer)?;
+        let program = table.contains_key("program");
+        let table = Value::Object(table);
+        let words = if program {
+            serde_json::from_value(table).map(Words::Program)
+        } else {
+            serde_json::from_value(table).map(Words::Class)
+        };
+        Ok(Spec { words: words.map_err(D::Error::custom)?, factory: None })
     }
 }
 
 impl Spec {
-    /// The key by which a table is known to name a guest.
-    pub const KEY: &'static str = "python";
+    /// The keys by which a table is known to name a guest.
+    pub const KEYS: [&'static str; 2] = ["python", "program"];
 
-    /// A guest that has been found already.
+    /// A class that has been found already.
     pub fn of(python: String, params: Map<String, Value>, factory: Arc<dyn Factory>) -> Spec {
-        Spec { python, params, factory: Some(factory) }
+        Spec { words: Words::Class(Class { python, params }), factory: Some(factory) }
     }
 
     /// The same words with what makes the guest.
@@ -101,10 +154,26 @@ impl Spec {
         Spec { factory: Some(factory), ..self.clone() }
     }
 
-    /// The name of the class alone.
+    /// The key of the table that names the guest, and what stands there.
+    pub fn place(&self) -> (&'static str, &str) {
+        match &self.words {
+            Words::Class(class) => (Spec::KEYS[0], &class.python),
+            Words::Program(program) => (Spec::KEYS[1], &program.program),
+        }
+    }
+
+    /// The name of the class alone, or of the program without folder and ending.
     pub fn name(&self) -> &str {
-        let class = self.python.rsplit(':').next().unwrap_or_default();
-        class.rsplit('.').next().unwrap_or_default()
+        match &self.words {
+            Words::Class(class) => {
+                let class = class.python.rsplit(':').next().unwrap_or_default();
+                class.rsplit('.').next().unwrap_or_default()
+            }
+            Words::Program(program) => {
+                let stem = Path::new(&program.program).file_stem().and_then(|stem| stem.to_str());
+                stem.unwrap_or(&program.program)
+            }
+        }
     }
 
     pub(crate) fn instance(&self) -> Box<dyn Guest> {
@@ -114,14 +183,14 @@ impl Spec {
         }
     }
 
-    pub(crate) fn schema(generator: &mut SchemaGenerator) -> schemars::Schema {
-        generator.subschema_for::<Spec>()
+    pub(crate) fn schemas(generator: &mut SchemaGenerator) -> [schemars::Schema; 2] {
+        [generator.subschema_for::<Class>(), generator.subschema_for::<Program>()]
     }
 }
 
 /// Nobody has looked for the guest: the program has no interpreter.
 #[derive(Debug, thiserror::Error)]
-#[error("a congestion control written in Python needs the Python front of elephan")]
+#[error("a class or a program as a congestion control needs the Python front of elephan")]
 pub struct NoInterpreter;
 
 impl Fault {
@@ -252,6 +321,18 @@ mod tests {
         assert!(read(json!({ "python": 3 })).is_err());
     }
 
+    #[test]
+    fn a_table_with_program_names_a_guest_and_reads_back() {
+        let spec = read(json!({ "program": "lab/mine.sh", "params": { "gain": 2 } })).unwrap();
+        assert_eq!((spec.name(), spec.kind()), ("mine", "program"));
+        let written = serde_json::to_value(&spec).unwrap();
+        assert_eq!(written, json!({ "program": "lab/mine.sh", "deadline": "10 s", "params": { "gain": 2 } }));
+        assert_eq!(read(written).unwrap(), spec);
+        assert_ne!(read(json!({ "program": "lab/mine.sh" })).unwrap(), spec);
+        assert!(read(json!({ "program": "./mine", "python": "a:B" })).unwrap_err().contains("unknown field `python`"));
+        assert!(read(json!({ "program": "./mine", "deadline": 3 })).is_err());
+    }
+
     /// A program without an interpreter may hold such a spec; it moves nothing and says why.
     #[test]
     fn a_guest_that_nobody_looked_for_is_a_fault() {
@@ -259,7 +340,10 @@ mod tests {
         c.on_congestion(&Signal::Loss { now: Time::ZERO, lost: MSS, inflight: MSS });
         assert_eq!((c.window(), c.name()), (10.0 * MSS as f64, "B"));
         let fault = c.fault().unwrap();
-        assert_eq!(fault.cause.to_string(), "a congestion control written in Python needs the Python front of elephan");
+        assert_eq!(
+            fault.cause.to_string(),
+            "a class or a program as a congestion control needs the Python front of elephan"
+        );
         assert!(c.clone().fault().is_some());
     }
 

@@ -310,11 +310,11 @@ macro_rules! registry {
                 }
             }
 
-            /// Returns the name in the registry, or the language of a guest.
+            /// Returns the name in the registry, or the key that names a guest.
             pub fn kind(&self) -> &'static str {
                 match self {
                     $(Spec::$Variant(_) => stringify!($module),)+
-                    $(Spec::$Guest(_) => <$GuestSpec>::KEY)?
+                    $(Spec::$Guest(spec) => spec.place().0)?
                 }
             }
 
@@ -351,7 +351,7 @@ macro_rules! registry {
                 use serde::de::Error;
                 let spec = match serde_json::Value::deserialize(deserializer)? {
                     serde_json::Value::String(kind) => Spec::named(&kind),
-                    $(serde_json::Value::Object(table) if table.contains_key(<$GuestSpec>::KEY) => {
+                    $(serde_json::Value::Object(table) if <$GuestSpec>::KEYS.iter().any(|key| table.contains_key(*key)) => {
                         let spec = serde_json::from_value(serde_json::Value::Object(table));
                         return spec.map(Spec::$Guest).map_err(D::Error::custom);
                     })?
@@ -376,11 +376,13 @@ macro_rules! registry {
                 let names: Vec<&str> = list().iter().map(|(name, _)| *name).collect();
                 let tables =
                     vec![$($crate::registry::table_schema::<$Storage>(stringify!($module), $summary, generator)),+];
-                let forms = vec![
+                let forms = [
                     serde_json::json!({ "type": "string", "enum": names }),
                     serde_json::json!({ "oneOf": tables }),
-                    $(<$GuestSpec>::schema(generator).to_value(),)?
                 ];
+                let forms = forms.into_iter();
+                $(let forms = forms.chain(<$GuestSpec>::schemas(generator).map(schemars::Schema::to_value));)?
+                let forms: Vec<serde_json::Value> = forms.collect();
                 schemars::json_schema!({ "description": $doc, "anyOf": forms })
             }
         }

@@ -18,6 +18,7 @@ from elephan.experiment.trials import Trial, Variant, as_text
 from elephan.result.folder import result_folder
 from elephan.result.run import Run, Tables, experiment, finish, guests
 from elephan.scenario import core
+from elephan.scenario.reference import may_name, reference_of
 from elephan.scenario.source import Source
 from elephan.statistic import measures
 from elephan.table.rows import NoSuchPart
@@ -153,7 +154,7 @@ def _outcome(job: Job, measure: Measure, partial: Path | None, progress: core.Pr
     run = finish(job.source, job.overrides, result, Tables(path=where) if where else Tables(result.tables))
     if partial is not None:
         job.keep.fill(run, partial)
-    found = guests(job.source, run.resolved).get("guests", ()) if '"python"' in result.resolved else ()
+    found = guests(job.source, run.resolved).get("guests", ()) if may_name(result.resolved) else ()
     return Outcome(job, measure(job, run), guests=found, flows=run.flows.num_rows, simulated_s=run.duration_ns / 1e9)
 
 
@@ -189,8 +190,8 @@ class Outcomes(Sequence[Outcome]):
 
     @property
     def guests(self) -> list[Mapping[str, Any]]:
-        """The congestion controls in Python that took part, by name."""
-        found = {row["python"]: row for outcome in self for row in outcome.guests}
+        """The classes and programs that took part as congestion controls, by name."""
+        found = {reference_of(row) or ("", ""): row for outcome in self for row in outcome.guests}
         return [found[name] for name in sorted(found)]
 
     @property

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from elephan.base.errors import ElephanError
-from elephan.scenario.core import call_with, core
+from elephan.scenario.core import call_with, core, running
 from elephan.scenario.source import library
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ class Engine:
             return
         method = self.methods.get(request.method)
         if method is None:
-            self.desk.serve(request.text.encode("utf-8", "replace"), request.payload, emit, request.cancel)
+            with running(request.cancel):
+                self.desk.serve(request.text.encode("utf-8", "replace"), request.payload, emit, request.cancel)
             return
         try:
             done = method(request)

@@ -257,6 +257,7 @@ class Tcp(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
+        | Program
         | ControllerFactory
         | dict[str, Any]
         | None
@@ -1289,6 +1290,20 @@ class Guest(Table):
     """
 
     python: str
+    params: dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Program(Table):
+    """A congestion control in a program of any language, which answers lines of JSON over a pipe.
+
+    program: Path of the program, such as `"./gentle"`, relative to the scenario.
+    deadline: How long an answer of the program may take in real time. Default: "10 s".
+    params: What the program is told at its start.
+    """
+
+    program: str
+    deadline: Time | None = None
     params: dict[str, Any] | None = None
 
 
@@ -2915,8 +2930,8 @@ class Bulk(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
-        Python. Without it, that of the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
@@ -3004,6 +3019,7 @@ class Bulk(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
+        | Program
         | ControllerFactory
         | dict[str, Any]
         | None
@@ -3053,8 +3069,8 @@ class Messages(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
-        Python. Without it, that of the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
@@ -3149,6 +3165,7 @@ class Messages(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
+        | Program
         | ControllerFactory
         | dict[str, Any]
         | None
@@ -3195,8 +3212,8 @@ class Transfers(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
-        Python. Without it, that of the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
@@ -3287,6 +3304,7 @@ class Transfers(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
+        | Program
         | ControllerFactory
         | dict[str, Any]
         | None
@@ -3315,8 +3333,8 @@ class Users(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
-        Python. Without it, that of the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
@@ -3406,6 +3424,7 @@ class Users(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
+        | Program
         | ControllerFactory
         | dict[str, Any]
         | None
@@ -3431,8 +3450,8 @@ class Cbr(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
-        Python. Without it, that of the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
@@ -3522,6 +3541,7 @@ class Cbr(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
+        | Program
         | ControllerFactory
         | dict[str, Any]
         | None
@@ -3548,8 +3568,8 @@ class Burst(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
-        Python. Without it, that of the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
@@ -3639,6 +3659,7 @@ class Burst(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
+        | Program
         | ControllerFactory
         | dict[str, Any]
         | None
@@ -3664,8 +3685,8 @@ class Frames(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
-        Python. Without it, that of the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
@@ -3758,6 +3779,7 @@ class Frames(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
+        | Program
         | ControllerFactory
         | dict[str, Any]
         | None
@@ -3788,8 +3810,8 @@ class Incast(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
-        Python. Without it, that of the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
@@ -3880,6 +3902,7 @@ class Incast(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
+        | Program
         | ControllerFactory
         | dict[str, Any]
         | None
@@ -3907,8 +3930,8 @@ class Onoff(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
-        Python. Without it, that of the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
@@ -4003,6 +4026,7 @@ class Onoff(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
+        | Program
         | ControllerFactory
         | dict[str, Any]
         | None
@@ -4032,8 +4056,8 @@ class DiskCopy(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
-        Python. Without it, that of the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
@@ -4129,6 +4153,7 @@ class DiskCopy(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
+        | Program
         | ControllerFactory
         | dict[str, Any]
         | None
@@ -4161,8 +4186,8 @@ class Replay(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
-        Python. Without it, that of the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
@@ -4252,6 +4277,7 @@ class Replay(Table):
         | Hpcc
         | NoCongestionControl
         | Guest
+        | Program
         | ControllerFactory
         | dict[str, Any]
         | None
@@ -4413,6 +4439,7 @@ __all__ = [
     "Pie",
     "Prague",
     "Prio",
+    "Program",
     "Qcn",
     "ReadPoint",
     "Receive",

@@ -1,6 +1,7 @@
 """Congestion controls as a user names them: `cubic`, `cubic:preset=linux`, `hybla:rtt0=25ms:reduce_from=flight`, or a
 table as the scenario language writes it (`{ kind = "cubic", beta = 0.7 }`, in Python a dict). One's own: `mine.py:Mine`,
-`lab.controllers:Mine:share=0.1`, in Python also the class, a function that gives an object, or `{"kind": Mine, "share": 0.1}`.
+`lab.controllers:Mine:share=0.1`, a program `./mine:share=0.1`; in Python also the class, a function that gives an object, or
+`{"kind": Mine, "share": 0.1}`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any
 from elephan import _renamed
 from elephan.base.errors import InputError, nearest
 from elephan.scenario import core
-from elephan.scenario.model import plain
+from elephan.scenario.model import Table, plain
+from elephan.scenario.reference import KEYS, reference_of, short
 from elephan.scenario.settings import split, value
 from elephan.scenario.source import Source
 
@@ -46,7 +48,7 @@ class Controller:
     @property
     def kind(self) -> str:
         """The name in the registry; of a guest nothing that the registry knows."""
-        return self.value if isinstance(self.value, str) else str(self.value.get("kind", "python"))
+        return self.value if isinstance(self.value, str) else str(self.value.get("kind", (reference_of(self.value) or KEYS)[0]))
 
     @property
     def plain(self) -> bool:
@@ -62,7 +64,8 @@ def controller_of(text: str) -> Controller:
             raise InputError(f'{text}: not a table such as {{ kind = "cubic", beta = 0.7 }}')
         return _from_table(table)
     name, *parameters = (part.strip() for part in text.split(":"))
-    own = bool(parameters) and "=" not in parameters[0] and name not in names()
+    program = "/" in name and not name.endswith(".py")
+    own = not program and bool(parameters) and "=" not in parameters[0] and name not in names()
     if own:
         name = f"{name}:{parameters.pop(0)}"
     given: dict[str, Any] = {}
@@ -71,24 +74,23 @@ def controller_of(text: str) -> Controller:
         if not equals or not key.strip() or not written.strip():
             raise InputError(f"{text}: write parameters as {name}:key=value")
         given[key.strip()] = value(written.strip())
-    if own:
-        return _from_table({"python": name, **({"params": given} if given else {})})
+    if own or program:
+        return _from_table({"python" if own else "program": name, **({"params": given} if given else {})})
     return _from_table({"kind": name, **given}) if given else Controller(name, name)
 
 
 def _from_table(table: Mapping[str, Any]) -> Controller:
-    kind = table.get("kind", table.get("python"))
+    key, kind = reference_of(table) or ("kind", table.get("kind"))
     if not isinstance(kind, str):
-        if "kind" in table and callable(kind):
+        if callable(kind):
             return _from_table(core.guest_words(kind, {key: given for key, given in table.items() if key != "kind"}))
         raise InputError(f'a congestion control is a name or a table with "kind", not {dict(table)!r}')
-    name, found = kind, plain(table)
-    shown = {key: given for key, given in found.items() if key not in ("kind", "python")}
-    if "kind" not in table:
-        name = kind.rpartition(":")[2].rpartition(".")[2]
+    found = plain(table)
+    shown = {name: given for name, given in found.items() if name not in ("kind", key, "deadline")}
+    if key != "kind":
         params = shown.pop("params", {})
         shown |= params if isinstance(params, Mapping) else {"params": params}
-    return Controller(" ".join([name, *(f"{key} {given}" for key, given in shown.items())]), found)
+    return Controller(" ".join([short(key, kind), *(f"{name} {given}" for name, given in shown.items())]), found)
 
 
 def _apart(controller: Controller, others: Sequence[Controller]) -> Controller:
@@ -96,7 +98,7 @@ def _apart(controller: Controller, others: Sequence[Controller]) -> Controller:
     same = next((other for other in others if other.label == controller.label), None)
     if same is None:
         return controller
-    whole = controller.value.get("python", "") if isinstance(controller.value, Mapping) else ""
+    _, whole = reference_of(controller.value) or ("", "")
     if same.value == controller.value or not whole or any(other.label == whole for other in others):
         raise InputError(f"{controller.label} is given twice")
     return replace(controller, label=controller.label.replace(controller.label.split(" ")[0], whole, 1))
@@ -107,13 +109,14 @@ def _check(controller: Controller, python_from: Any) -> None:
     known = names()
     guest = isinstance(controller.value, Mapping) and "kind" not in controller.value
     if not guest and controller.kind.endswith(".py"):
-        raise InputError(f"{controller.kind}: which class of this file? Write it as {controller.kind}:Class")
+        other = f'; a program is written as {{ program = "{controller.kind}" }}'
+        raise InputError(f"{controller.kind}: which class of this file? Write it as {controller.kind}:Class{other}")
     if not guest and controller.kind not in known:
         there = [name for name in known if _refusal(Controller(name, name), None) is None]
         raise InputError(f'no congestion control "{controller.kind}"{nearest(controller.kind, there, "there are")}')
     why = _refusal(controller, python_from)
     if why is not None:
-        raise InputError(why.removeprefix("python: ") if guest else f"{controller.label}: {why}")
+        raise InputError(why.removeprefix("python: ").removeprefix("program: ") if guest else f"{controller.label}: {why}")
 
 
 def _refusal(controller: Controller, python_from: Any) -> str | None:
@@ -139,8 +142,8 @@ def read_controllers(given: str | Sequence[Any], python_from: Any = None) -> lis
         raise InputError(f'congestion controls are a list such as ["reno", "cubic"], not {given!r}')
     controllers: list[Controller] = []
     for one in given:
-        if isinstance(one, Mapping):
-            controller = _from_table(one)
+        if isinstance(one, Mapping | Table):
+            controller = _from_table(plain(one) if isinstance(one, Table) else one)
         elif isinstance(one, str) and one.strip():
             controller = controller_of(one.strip())
         elif isinstance(one, str):

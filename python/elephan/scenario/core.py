@@ -6,10 +6,11 @@ raises an exception, `KeyboardInterrupt` or any other, the run is stopped and th
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -17,7 +18,7 @@ from elephan.base.errors import ElephanError, InputError, lacks_memory
 from elephan.base.signals import mark
 from elephan.base.stepped import tell_wrong_arguments
 from elephan.scenario.model import plain
-from elephan.scenario.reference import words
+from elephan.scenario.reference import reference_of, words
 from elephan.scenario.source import Source, json_text
 
 Overrides = Mapping[str, Any]
@@ -25,13 +26,38 @@ Progress = Callable[[float, int], None]  # share of the simulated time done, eve
 
 
 class _Loading(threading.local):
-    """What this thread is told while it loads congestion controls in Python."""
+    """What this thread is told while it loads and runs congestion controls that are not built in."""
 
     file: str = ""  # the file or module being loaded
     interrupt: BaseException | None = None  # of a signal handler while loading, which the core hands on as one of its own errors
+    cancel: Any = None  # the flag that stops what the thread runs
+    ends: contextlib.ExitStack | None = None  # what is to be done when that is over
 
 
 loading = _Loading()
+
+
+def stopped() -> bool:
+    """Returns whether what this thread runs is to stop."""
+    return loading.cancel is not None and bool(loading.cancel.cancelled)
+
+
+def at_end(function: Callable[[], object]) -> None:
+    """Calls a function when what this thread runs is over; not at all for what is stepped by hand."""
+    if loading.ends is not None:
+        loading.ends.callback(function)
+
+
+@contextlib.contextmanager
+def running(cancel: Any) -> Iterator[None]:
+    """While this thread runs something that a flag stops; None leaves the flag that there is."""
+    outer = loading.cancel, loading.ends
+    try:
+        with contextlib.ExitStack() as ends:
+            loading.cancel, loading.ends = cancel or outer[0], ends
+            yield
+    finally:
+        loading.cancel, loading.ends = outer
 
 
 def not_while_loading() -> None:
@@ -103,10 +129,10 @@ def as_overrides(given: Any) -> dict[str, Any]:
 
 
 def guest_words(controller: Any, params: Mapping[str, Any]) -> dict[str, Any]:
-    """How a scenario names a congestion control given as a class or a factory, with keywords for it."""
-    if not callable(controller):
+    """How a scenario names a congestion control given as a class, a factory or a program, with keywords for it."""
+    if not callable(controller) and reference_of(named := plain(controller)) is None:
         raise InputError(f"a congestion control is a name, a class or a function that gives an object, not {controller!r}")
-    named = words(controller)
+    named = words(controller) if callable(controller) else named
     return named | ({"params": named.get("params", {}) | plain(params)} if params else {})
 
 
@@ -176,7 +202,8 @@ def execute(
     """One run of the core in this thread; the result is the core's."""
     token = stop.token if stop else None
     given = override_text(overrides)
-    return call("run", source.text, source.name, source.format, given, seed, folder, progress, token, source.agreed)
+    with running(token):
+        return call("run", source.text, source.name, source.format, given, seed, folder, progress, token, source.agreed)
 
 
 def execute_interruptible(
@@ -201,7 +228,8 @@ def interruptible(name: str, work: Callable[[Stop], Any]) -> Any:
 
     def body() -> None:
         try:
-            box["result"] = work(stop)
+            with running(stop.token):
+                box["result"] = work(stop)
         except BaseException as error:
             box["error"] = error
         finally:

@@ -1,4 +1,4 @@
-"""Congestion controls in Python: how a class is loaded if the caller agrees (`elephan.scenario.trust`), and checked."""
+"""Congestion controls in Python, and programs: how one is loaded if the caller agrees (`elephan.scenario.trust`), and checked."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from elephan.base.errors import InputError, nearest
+from elephan.base.errors import ElephanError, InputError, nearest
 from elephan.base.signals import from_outside
-from elephan.scenario import core, trust
+from elephan.scenario import core, program, trust
 from elephan.scenario.controller import CongestionControl
-from elephan.scenario.model import ControllerFactory
+from elephan.scenario.model import ControllerFactory, plain
 from elephan.scenario.reference import HANDED_OVER, NAMED
 from elephan.scenario.siblings import Siblings
 from elephan.scenario.trust import Trust
@@ -231,7 +231,7 @@ def told(error: BaseException, file: str = "") -> str:
     own = Path(__file__).parents[1]
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if own not in Path(frame.filename).parents]
     text = " ".join(str(error).split())
-    name = "" if isinstance(error, InputError) else type(error).__name__
+    name = "" if isinstance(error, ElephanError) else type(error).__name__
     line = ": ".join(part for part in (name, text) if part)
     return f"{line} ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else line
 
@@ -259,27 +259,44 @@ def _made(make: ControllerFactory, name: str, params: Mapping[str, Any]) -> Cong
     return made
 
 
-def load(
-    reference: str, params: str, folder: str | None, agreed: Trust | None, own: bool
-) -> tuple[ControllerFactory, str, list[str], bool, bool, list[str]]:
+Loaded = tuple[Callable[[], CongestionControl], str, list[str], bool, bool, list[str]]
+
+
+def load(reference: str, params: str, folder: str | None, agreed: Trust | None, own: bool) -> Loaded:
     """What the core asks of a class: factory, name, hooks that it has, `slow_start`, `measures_rate`, `states`.
 
     `folder`: of the scenario, None of a text. `agreed`: what the caller lets run. `own`: the reference is the caller's own word.
     """
-    agreed = agreed or trust.NOBODY
-    if own:
-        agreed = replace(agreed, words=agreed.words | {reference})
+    with _interrupts_kept():
+        return _load(reference, json.loads(params), folder, _agreed(agreed, reference, own))
+
+
+def load_program(reference: str, words: str, folder: str | None, agreed: Trust | None, own: bool) -> Loaded:
+    """What the core asks of a program, as `load` of a class. `words`: its table in the scenario."""
+    with _interrupts_kept():
+        path = trust.find_file(reference, reference, folder, _agreed(agreed, reference, own))
+        run = program.load(json.loads(words), path)
+        hello = run.hello
+        return run.connect, path.name, list(hello.calls), hello.slow_start, hello.measures_rate, list(hello.states)
+
+
+@contextlib.contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Notes what a signal handler raises, since the core hands it on as one of its own errors."""
     try:
-        return _load(reference, json.loads(params), folder, agreed)
+        yield
     except BaseException as error:
         if from_outside(error):
             core.loading.interrupt = error
         raise
 
 
-def _load(
-    reference: str, values: Mapping[str, Any], folder: str | None, agreed: Trust
-) -> tuple[ControllerFactory, str, list[str], bool, bool, list[str]]:
+def _agreed(agreed: Trust | None, reference: str, own: bool) -> Trust:
+    agreed = agreed or trust.NOBODY
+    return replace(agreed, words=agreed.words | {reference}) if own else agreed
+
+
+def _load(reference: str, values: Mapping[str, Any], folder: str | None, agreed: Trust) -> Loaded:
     target = find(reference, folder, agreed)
     made = _made(target, getattr(target, "__name__", type(target).__name__), values)
     controller, name = type(made), type(made).__name__
@@ -312,6 +329,9 @@ def _refuse_misspelled(controller: type[CongestionControl]) -> None:
 
 def describe(given: ControllerFactory) -> dict[str, Any]:
     """As `elephan.step.cc.describe` has it: the first line of the class, its constructor's keywords, its states."""
+    words = plain(given)
+    if isinstance(words, Mapping) and "program" in words:
+        return _describe_program(words)
     if not callable(given):
         raise InputError(f"a congestion control is a name or a class, not {given!r}")
     parameters = [
@@ -323,6 +343,16 @@ def describe(given: ControllerFactory) -> dict[str, Any]:
     states = [{"name": name, "unit": "", "doc": ""} for name in getattr(given, "states", ())]
     name = getattr(given, "__name__", type(given).__name__)
     return {"name": name, "summary": summary, "presets": [], "parameters": parameters, "states": states}
+
+
+def _describe_program(words: Mapping[str, Any]) -> dict[str, Any]:
+    """What a program says of itself is its calls and states alone."""
+    path = trust.find_file(words["program"], words["program"], None, Trust(words=frozenset({words["program"]})))
+    hello = program.load(words, path).hello
+    parameters = [{"name": name, "default": value, "doc": "", "source": ""} for name, value in words.get("params", {}).items()]
+    states = [{"name": name, "unit": "", "doc": ""} for name in hello.states]
+    summary = f"a program that is asked at {', '.join(hello.calls)}"
+    return {"name": path.stem, "summary": summary, "presets": [], "parameters": parameters, "states": states}
 
 
 def copy(controller: CongestionControl) -> CongestionControl:

@@ -1,4 +1,4 @@
-"""How a scenario names a class or a factory of congestion controls that a caller hands over."""
+"""How a scenario names congestion controls that are not built in: `{ python = "module:Class" }`, `{ program = "./path" }`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import functools
 import inspect
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
 from typing import Any
 
 from elephan.base.errors import InputError
@@ -14,6 +15,29 @@ from elephan.scenario.controller import CongestionControl
 
 ControllerFactory = Callable[..., CongestionControl]
 """A congestion control of one's own: a class, or a function that gives a new object for each connection."""
+
+# The keys by which a table names one.
+KEYS = ("python", "program")
+
+
+def reference_of(table: Any) -> tuple[str, str] | None:
+    """Returns the key by which a table names a class or a program, and what stands there; None for anything else."""
+    if not isinstance(table, Mapping):
+        return None
+    return next(((key, table[key]) for key in KEYS if isinstance(table.get(key), str)), None)
+
+
+def short(key: str, reference: str) -> str:
+    """Returns what figures and texts call a class (by its name alone) or a program (by its file's)."""
+    if key == "program":
+        return PurePath(reference).stem or reference
+    return reference.rpartition(":")[2].rpartition(".")[2]
+
+
+def may_name(text: str) -> bool:
+    """Returns whether a scenario may name a class or a program; its text says so more quickly than its values."""
+    return any(key in text for key in KEYS)
+
 
 # Classes and functions that the caller handed over: those that no name finds again by the name that scenarios of this process
 # give them, and the names of the others.

@@ -1,8 +1,9 @@
-"""What code a scenario may run: the one gate before any file or module with a congestion control in Python is loaded.
+"""What code a scenario may run: the one gate before any file or module with a congestion control in Python is loaded, and before
+any program is started.
 
-Loading runs code, so the caller agrees before it. Without a word of the caller's only `.py` files in the folder of a scenario
-file run, and only if they are the caller's own. Everything else runs where the caller names it: by `python_from` (`--python-from`),
-by writing the file into `set`, `-s` or a list of congestion controls, or by handing over a class. `docs/trust.md` is the page.
+Both run code, so the caller agrees before it. Without a word of the caller's only files in the folder of a scenario file run, and
+only if they are the caller's own. Everything else runs where the caller names it: by `python_from` (`--python-from`), by writing it
+into `set`, `-s` or a list of congestion controls, or by handing over a class. `docs/trust.md` is the page.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 from elephan.base.errors import InputError
 from elephan.base.paths import as_path
+from elephan.scenario.reference import KEYS
 
 NOTHING = "none"  # as python_from: not even what is beside the scenario
 _SET_BY_OTHERS = stat.S_IWOTH
@@ -109,12 +111,12 @@ def trust(python_from: Any = None, *words: Any) -> Trust:
 
 
 def _collect(value: Any, into: set[str], depth: int = 0) -> None:
-    """Every reference to Python in overrides: under a key `python`, or at a path that ends so."""
+    """Every reference to Python or a program in overrides: under a key `python` or `program`, or at a path that ends so."""
     if depth > 100:
         return
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            if str(key).rpartition(".")[2] == "python":
+            if str(key).rpartition(".")[2] in KEYS:
                 into.update(one for one in (inner if isinstance(inner, list | tuple) else [inner]) if isinstance(one, str))
             _collect(inner, into, depth + 1)
     elif isinstance(value, list | tuple):

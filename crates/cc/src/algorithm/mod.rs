@@ -11,7 +11,7 @@ use elephan_units::Time;
 
 registry! {
     ($) each_algorithm "congestion control"
-    "A congestion control: its name, a table with `kind` and its parameters, or a class written in Python.";
+    "A congestion control: its name, a table with `kind` and its parameters, a class written in Python, or a program.";
     reno: Reno(reno::Reno) = "Reno (RFC 5681): one segment more a round trip, half the window on loss",
     cubic: Cubic(cubic::Cubic) = "CUBIC (RFC 9438): a cubic function of the time since the last loss, cut to 0.7",
     highspeed: Highspeed(highspeed::Highspeed) = "HighSpeed TCP (RFC 3649): growth and cut depend on the window",

@@ -70,7 +70,8 @@ impl Draw<'_> {
 
     pub(super) fn draw_congestion_control(&mut self) -> Json {
         let branches = self.branches(&self.of_definition("Traffic")["properties"]["congestion_control"]);
-        let models: Vec<&Json> = branches.into_iter().filter(|one| one["properties"].get("python").is_none()).collect();
+        let guest = |one: &&Json| ["python", "program"].iter().any(|key| one["properties"].get(key).is_some());
+        let models: Vec<&Json> = branches.into_iter().filter(|one| !guest(one)).collect();
         let branch = self.pick(&models);
         match branch["enum"].as_array() {
             Some(names) => self.pick(names),

@@ -1,4 +1,4 @@
-//! Congestion controls written in Python: found by `elephan.guest`, driven through the controllers' own trait.
+//! Congestion controls written in Python, and programs: found by `elephan.scenario.guest`, driven through the controllers' own trait.
 
 mod base;
 mod controller;
@@ -6,7 +6,7 @@ mod controller;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use elephan_cc::guest::{Factory, Interpreter, Spec};
+use elephan_cc::guest::{Factory, Interpreter, Spec, Words};
 use elephan_cc::{Controller, fuzz, slow_start};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -52,11 +52,14 @@ impl Loader {
 
     fn class(&self, spec: &Spec) -> PyResult<Class> {
         type Found = (Py<PyAny>, String, Vec<String>, bool, bool, Vec<String>);
-        let params = json::text(&spec.params)?;
+        let (function, named, more) = match &spec.words {
+            Words::Class(class) => ("load", &class.python, json::text(&class.params)?),
+            Words::Program(program) => ("load_program", &program.program, json::text(program)?),
+        };
         Python::attach(|py| {
             let agreed = self.agreed.as_ref().map(|agreed| agreed.clone_ref(py));
-            let asked = (&spec.python, params, self.folder.clone(), agreed, self.own);
-            let found = py.import("elephan.scenario.guest")?.call_method1("load", asked)?;
+            let asked = (named, more, self.folder.clone(), agreed, self.own);
+            let found = py.import("elephan.scenario.guest")?.call_method1(function, asked)?;
             let (make, class, hooks, slow_start, measures_rate, states): Found = found.extract()?;
             let has = |hook: &str| hooks.iter().any(|name| name == hook);
             Ok(Class {
@@ -114,7 +117,8 @@ pub fn congestion_control(kind: &Bound<'_, PyAny>, params: &Map<String, Value>) 
 /// Finds the class that `spec` names, if it is a guest.
 pub fn bind(spec: &mut elephan_cc::Spec, loader: &Loader) -> PyResult<()> {
     if let elephan_cc::Spec::Guest(guest) = spec {
-        let factory = loader.load(guest).map_err(|line| ScenarioError::new_err(format!("{}: {line}", guest.python)))?;
+        let factory =
+            loader.load(guest).map_err(|line| ScenarioError::new_err(format!("{}: {line}", guest.place().1)))?;
         *guest = guest.bound(factory);
     }
     Ok(())

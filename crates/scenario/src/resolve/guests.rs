@@ -61,7 +61,10 @@ impl Resolver<'_> {
             };
             match found {
                 Ok(factory) => guests.0.push((spec.clone(), factory)),
-                Err(message) => self.report(place.key(guest::Spec::KEY), format!("{:?}: {message}", spec.python)),
+                Err(message) => {
+                    let (key, named) = spec.place();
+                    self.report(place.key(key), format!("{named:?}: {message}"));
+                }
             }
         }
         guests

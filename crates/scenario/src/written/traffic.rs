@@ -33,7 +33,7 @@ pub struct TrafficWords {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Span")]
     pub stop: Option<Span>,
-    /// Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in Python.
+    /// Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in Python, or a program.
     /// Without it, that of the senders' stack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "elephan_cc::Spec")]

@@ -1,9 +1,10 @@
 """A congestion control put through the checks of RFC 9743: a report, JSON and JUnit for CI.
 
 CONTROL is a built-in name (cubic, cubic:preset=linux), a class (mine.py:Mine,
-mine.py:Mine:share=0.1) or a table ({ kind = "cubic", beta = 0.8 }). reno,
-cubic and bbr run in the same experiments. Of each check that fails, stories/ has
-the smallest scenario that fails. The exit status is 1 if a check fails.
+mine.py:Mine:share=0.1), a program (./mine) or a table ({ kind = "cubic", beta =
+0.8 }). reno, cubic and bbr run in the same experiments. Of each check that
+fails, stories/ has the smallest scenario that fails. The exit status is 1 if a
+check fails.
 """
 
 from functools import partial

@@ -26,6 +26,7 @@ from elephan.experiment.pool import How, run_jobs
 from elephan.experiment.trials import Variant
 from elephan.scenario import core, guest
 from elephan.scenario.congestion import Controller
+from elephan.scenario.reference import reference_of
 from elephan.scenario.source import Source
 from elephan.scenario.trust import Trust
 
@@ -54,7 +55,7 @@ class Story:
         (folder / f"{self.check}.toml").write_text(self.text, encoding="utf-8")
         for source in self.sources:
             if not (folder / source.name).exists():
-                shutil.copyfile(source, folder / source.name)
+                shutil.copy(source, folder / source.name)  # a program stays one that can be executed
 
 
 def shortest(
@@ -203,7 +204,9 @@ def _text(check: Check, controller: Controller, table: Mapping[str, Any], value:
 
 
 def _sources(controller: Controller) -> list[Path]:
-    """The file of a class that is named by its file, and what it imports from beside it."""
-    reference = controller.value.get("python", "") if isinstance(controller.value, Mapping) else ""
-    place = Path(str(reference).rpartition(":")[0])
+    """The file of a program, or of a class that is named by its file, and what it imports from beside it."""
+    key, reference = reference_of(controller.value) or ("", "")
+    if key == "program":
+        return [Path(reference)]
+    place = Path(reference.rpartition(":")[0])
     return guest.files_of(place) if place.suffix == ".py" and place.is_file() else []

@@ -18,6 +18,7 @@ from typing import Any
 from elephan.scenario import core
 from elephan.scenario.guest import files_of
 from elephan.scenario.guestsource import file_of, folder_of, provenance
+from elephan.scenario.reference import may_name
 from elephan.scenario.source import Source
 
 _WORDS = re.compile(r"^(seed|title|question) = .*\n", re.MULTILINE)
@@ -83,7 +84,7 @@ class Identities:
         toml = core.resolved_toml(source, overrides, 1)
         head, bracket, rest = toml.partition("\n[")
         words = _ANSWER.sub("", _WORDS.sub("", head + "\n") + bracket + rest)
-        guests = _guests(source, core.toml_values(toml)) if "python" in toml else ""
+        guests = _guests(source, core.toml_values(toml)) if may_name(toml) else ""
         return None if guests is None else Identity(digest(words), 1, guests, engine(), self._measure)
 
 
@@ -94,6 +95,6 @@ def _guests(source: Source, values: Mapping[str, Any]) -> str | None:
         return None
     parts = [json.dumps(rows)] if rows else []
     for row in rows:
-        if file := file_of(row["python"], folder_of(source.name), source.agreed):
+        if "python" in row and (file := file_of("python", row["python"], folder_of(source.name), source.agreed)):
             parts += [hashlib.sha256(one.read_bytes()).hexdigest() for one in files_of(file)]
     return digest(*parts) if parts else ""

@@ -9,6 +9,7 @@ from typing import Any
 from elephan.base.quantity import parse_any
 from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import as_text
+from elephan.scenario.reference import reference_of, short
 
 _OWNED = ("traffic", "switches", "hosts", "links")  # tables whose next word is the name of a thing
 
@@ -36,12 +37,12 @@ def parameter(path: str) -> str:
 
 def worded(value: Any) -> str:
     """A value of a parameter in words: a model by its name and parameters."""
-    if not isinstance(value, Mapping) or not isinstance(value.get("kind", value.get("python")), str):
+    key, name = reference_of(value) or ("kind", value.get("kind") if isinstance(value, Mapping) else None)
+    if not isinstance(name, str):
         return as_text(value)
     params = value.get("params", {})
-    rest = {key: one for key, one in value.items() if key not in ("kind", "python", "params")} | dict(params)
-    name = value.get("kind") or value["python"].rpartition(":")[2].rpartition(".")[2]
-    return " ".join([name, *(f"{key} {as_text(one)}" for key, one in rest.items())])
+    rest = {part: one for part, one in value.items() if part not in (key, "params", "deadline")} | dict(params)
+    return " ".join([short(key, name), *(f"{part} {as_text(one)}" for part, one in rest.items())])
 
 
 def _names(value: Any) -> bool:

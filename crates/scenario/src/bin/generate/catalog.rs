@@ -176,7 +176,7 @@ impl Reader<'_> {
         let doc = match name {
             // The schema has the description of the key under which it was met first.
             "CongestionControlChoice" => {
-                "A name, a table with `kind` and its parameters, or a class written in Python."
+                "A name, a table with `kind` and its parameters, a class written in Python, or a program."
             }
             _ => text(schema, "description"),
         };

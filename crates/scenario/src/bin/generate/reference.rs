@@ -60,6 +60,7 @@ const ORDER: &[(&str, &str)] = &[
     ("GapDistribution", "distribution of gaps"),
     ("CongestionControlChoice", "congestion control"),
     ("Guest", "congestion control in Python"),
+    ("Program", "congestion control in a program"),
     ("SlowStart", "slow start"),
     ("Change", "`[[change]]`"),
     ("Record", "`[record]`"),

@@ -1,0 +1,210 @@
+"""A program at the other end of two pipes: it gets a line of JSON and answers with one. `docs/programs.md` has the protocol.
+
+The program runs in a session of its own, so that Ctrl-C in a terminal reaches elephan alone. It ends with its `Pipe`: its input is
+closed, and what still runs a moment later is killed, with all processes that it started in its group.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from elephan.base.errors import ElephanError
+
+_GRACE = 0.2  # seconds to end in, once the input is closed
+_SLICE = 0.1  # seconds between two looks at whether the run is to stop
+_LONGEST = 64 * 1024  # bytes of an answer
+_SHOWN = 200  # characters of what a program wrote in an error
+_PIECE = 64 * 1024
+
+
+class ProgramError(ElephanError):
+    """A program as a congestion control has failed: it ended, did not answer in time, or answered nonsense."""
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+_decode: Callable[[str], Any] = json.JSONDecoder(parse_constant=_no_number).decode
+
+
+class Pipe:
+    """A program that has been started. What goes wrong raises `ProgramError`, and the program runs no more.
+
+    `stopped`: whether what asks is to stop, so that a program that does not answer keeps nobody from Ctrl-C.
+    """
+
+    def __init__(self, path: Path, deadline: float, stopped: Callable[[], bool]) -> None:
+        own = os.path.abspath(path)
+        try:
+            process = subprocess.Popen(
+                [own],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ProgramError(f"cannot be started: {error.strerror or error}{_hint(path, error)}") from error
+        self._process = process
+        self._in, self._out, self._err = (stream.fileno() for stream in _streams(process))
+        self._deadline, self._stopped = deadline, stopped
+        self._asked = 0
+        self._said = b""  # the end of what it wrote on stderr
+        self._ready = select.poll()
+        self._ready.register(self._out, select.POLLIN)
+        self._ready.register(self._err, select.POLLIN)
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._err, False)
+        self._end = weakref.finalize(self, _ended, process)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still can be asked."""
+        return self._end.alive
+
+    def close(self) -> None:
+        """Ends the program."""
+        self._end()
+
+    def ask(self, call: str) -> dict[str, Any]:
+        """Sends a call, the members of a JSON object as text, and returns the members of the answer without its number."""
+        if not self.alive:
+            raise ProgramError("the program has been ended already")
+        self._asked += 1
+        until = time.monotonic() + self._deadline
+        self._send(f'{{"n":{self._asked},{call}}}\n'.encode(), until)
+        line = self._line(until)
+        try:
+            answer = _decode(line.decode())
+        except (ValueError, RecursionError) as error:
+            raise self.failed(f"answered what is no JSON ({_brief(error)}): {_brief(line)}") from None
+        if not isinstance(answer, dict):
+            raise self.failed(f"answered {_brief(line)}, which is no JSON object")
+        number = answer.pop("n", None)
+        if type(number) is not int or number != self._asked:
+            raise self.failed(f"answered line {_brief(json.dumps(number))} when it was asked line {self._asked}")
+        if "error" in answer:
+            raise self.failed(f"said: {_brief(str(answer['error']))}")
+        return answer
+
+    def failed(self, what: str) -> ProgramError:
+        """Returns the error for what the program did, once it has been ended."""
+        self._listen()
+        self.close()
+        last = next((line for line in reversed(self._said.decode(errors="replace").splitlines()) if line.strip()), "")
+        return ProgramError(f"the program {what}{f'; it wrote on stderr: {_brief(last)}' if last else ''}")
+
+    def _send(self, line: bytes, until: float) -> None:
+        try:
+            sent = os.write(self._in, line)
+            while sent < len(line):  # longer than the pipe
+                with contextlib.suppress(BlockingIOError):
+                    sent += os.write(self._in, line[sent : sent + _PIECE])
+                self._wait(until, 1e-3)
+        except BrokenPipeError:
+            raise self._gone() from None
+
+    def _line(self, until: float) -> bytes:
+        got = b""
+        while True:
+            if self._out in self._wait(until, _SLICE):
+                piece = os.read(self._out, _PIECE)
+                if not piece:
+                    raise self._gone()
+                got += piece
+                line, end, rest = got.partition(b"\n")
+                if end:
+                    if rest:
+                        raise self.failed(f"answered more than one line to line {self._asked}: {_brief(rest)}")
+                    return line
+                if len(got) > _LONGEST:
+                    raise self.failed(f"answered more than {_LONGEST} bytes without an end of line")
+
+    def _wait(self, until: float, seconds: float) -> list[int]:
+        """Returns which of its outputs have something, within `seconds`; stderr is read."""
+        ready = [number for number, _ in self._ready.poll(1000 * seconds)]
+        if self._err in ready:
+            self._listen()
+        if self._out not in ready:
+            if self._stopped():
+                raise self.failed("was stopped")
+            if time.monotonic() > until:
+                raise self.failed(f"did not answer line {self._asked} within {self._deadline:g} s")
+        return ready
+
+    def _listen(self) -> None:
+        """Reads what is there of stderr, not more than a piece at once."""
+        try:
+            piece = os.read(self._err, _PIECE)
+        except BlockingIOError:
+            return
+        if not piece:
+            with contextlib.suppress(KeyError):
+                self._ready.unregister(self._err)
+        self._said = (self._said + piece)[-4096:]
+
+    def _gone(self) -> ProgramError:
+        """The error for an output that was closed; a program that is about to end gets the time to."""
+        try:
+            status = self._process.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            return self.failed("closed its output")
+        if status < 0:
+            with contextlib.suppress(ValueError):
+                return self.failed(f"was ended by {signal.Signals(-status).name}")
+        return self.failed(f"ended with status {status}")
+
+
+def _brief(text: object) -> str:
+    shown = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
+    shown = " ".join(shown.split())
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+
+
+def _hint(path: Path, error: OSError) -> str:
+    if error.errno == errno.EACCES:
+        return f"; chmod +x {path}"
+    if error.errno == errno.ENOEXEC:
+        return "; it is neither a program for this machine nor a script that begins with a line such as #!/usr/bin/env python3"
+    return "; its first line names an interpreter that is not there" if error.errno == errno.ENOENT else ""
+
+
+def _streams(process: subprocess.Popen[bytes]) -> list[IO[bytes]]:
+    """Its input, its output and its stderr."""
+    return [stream for stream in (process.stdin, process.stdout, process.stderr) if stream is not None]
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    """Ends a program: it sees the end of its input, and is killed with its group unless it closes its output in time."""
+    entry, *exits = _streams(process)
+    with contextlib.suppress(OSError):
+        entry.close()
+    ready, until = select.poll(), time.monotonic() + _GRACE
+    outputs = {stream.fileno() for stream in exits}
+    for number in outputs:
+        ready.register(number, select.POLLIN)
+    try:
+        while outputs and (left := until - time.monotonic()) > 0:
+            for number, _ in ready.poll(1000 * left):
+                if not os.read(number, _PIECE):
+                    outputs.discard(number)
+                    ready.unregister(number)
+    finally:  # also after Ctrl-C
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for stream in exits:
+            stream.close()
