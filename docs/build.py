@@ -6,13 +6,11 @@ to target/docs/source; a link between two pages leads from page to page there, a
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -76,17 +74,6 @@ def relinked(text: str, page: Path, place: str, known: dict[Path, str], external
     return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
 
 
-def commands(package: str = "elephan.cli.command", path: str = "elephan") -> Iterator[tuple[str, ModuleType]]:
-    """Gives each command with its module, those of groups too."""
-    group = importlib.import_module(package)
-    for name in app._commands(group):
-        module = importlib.import_module(f"{package}.{name.replace('-', '_')}")
-        if hasattr(module, "__path__"):
-            yield from commands(module.__name__, f"{path} {name}")
-        else:
-            yield f"{path} {name}", module
-
-
 def _escaped(text: str) -> str:
     """Returns words of a help as Markdown that shows them as they are."""
     return re.sub(r"([\\<>*_\[\]|`])", r"\\\1", text)
@@ -99,7 +86,7 @@ def command_page() -> str:
         "Generated from the commands. `elephan COMMAND --help` prints the same. A command ends with the status 0 if it succeeds, "
         "1 if what it checked does not hold, 2 for wrong input, and 130 if Ctrl-C ends it.\n",
     ]
-    for path, module in commands():
+    for path, module in app.commands():
         expected = parameters(module.command)
         arguments = [one for one in expected if isinstance(one.about, Argument)]
         heads = [one.about.metavar if one.required else f"[{one.about.metavar.strip('[]')}]" for one in arguments]

@@ -8,6 +8,7 @@ import ast
 import importlib
 import pkgutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -24,6 +25,16 @@ def _commands(package: ModuleType) -> dict[str, Path]:
         place = Path(getattr(one.module_finder, "path", "")) / one.name
         found[one.name.replace("_", "-")] = place / "__init__.py" if one.ispkg else place.with_suffix(".py")
     return found
+
+
+def commands(package: str = "elephan.cli.command", path: str = "elephan") -> Iterator[tuple[str, ModuleType]]:
+    """Gives each command by its words with its module, those of groups too."""
+    for name in _commands(importlib.import_module(package)):
+        module = importlib.import_module(f"{package}.{name.replace('-', '_')}")
+        if hasattr(module, "__path__"):
+            yield from commands(module.__name__, f"{path} {name}")
+        else:
+            yield f"{path} {name}", module
 
 
 def _first_line(file: Path) -> str:
