@@ -62,7 +62,7 @@ def relinked(text: str, page: Path, place: str, known: dict[Path, str], external
         if whole.is_relative_to(DOCS) and (whole.suffix in PICTURES or whole.relative_to(DOCS).as_posix() in GENERATED):
             there = whole.relative_to(DOCS).as_posix()
         if there is None and whole.is_file() and whole.is_relative_to(ROOT):  # no page: the book has a copy of its text
-            there = f"files/{whole.relative_to(ROOT).as_posix()}.txt"
+            there = f"files/{whole.relative_to(ROOT).as_posix()}{'' if whole.suffix == '.ipynb' else '.txt'}"
             (TARGET / "source" / there).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(whole, TARGET / "source" / there)
         if there is None:
@@ -153,7 +153,7 @@ def assemble() -> set[str]:
     """Writes all pages and pictures to target/docs/source; returns the addresses of other sites that they link to."""
     source = TARGET / "source"
     shutil.rmtree(TARGET, ignore_errors=True)
-    shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("*.md", "build.py", "__pycache__", "*.lock", "examples"))
+    shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("*.md", "build.py", "__pycache__", "*.lock", "examples", "notebooks"))
     known, external, broken = pages(), set[str](), list[str]()
     written: dict[str, str] = {"reference/commands.md": command_page(), "reference/lists.md": list_page(), **python_pages()}
     for page, place in known.items():

@@ -20,6 +20,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from elephan import _renamed
+from elephan.base import notebook
 
 if TYPE_CHECKING:
     from elephan.scenario.classes import *  # noqa: F403
@@ -123,6 +124,7 @@ _MODULES = {
     "theory": "elephan.theory",
 }
 _renamed.install()
+notebook.install()
 
 
 def _scenario_class(name: str) -> Any:

@@ -28,11 +28,18 @@ FOR_PAGES = {"gid", "fit"}  # what a click hides, and the room of a text in unit
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+class Shown(Figure):
+    """A figure that a notebook shows without `%matplotlib inline`."""
+
+    def _repr_png_(self) -> bytes:
+        return png(self)
+
+
 def painted(figure: sketch.Figure) -> Figure:
     """Draws a figure with matplotlib."""
     with mpl.rc_context(SETTINGS):
         engine = ConstrainedLayoutEngine(h_pad=0.06, w_pad=0.06, hspace=0.06, wspace=0.06)
-        drawn = Figure(figsize=(WIDTH_IN, figure.height), layout=engine)
+        drawn = Shown(figsize=(WIDTH_IN, figure.height), layout=engine)
         grid = drawn.subplots(figure.rows, figure.columns, squeeze=False, **figure.options)
     artists: dict[sketch.Call, Any] = {}
     for axes, own in zip(grid.flat, figure.axes, strict=True):
