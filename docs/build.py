@@ -28,6 +28,9 @@ ELSEWHERE = {
     "ARCHITECTURE.md": "architecture.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
+    "SUPPORT.md": "support.md",
+    "SECURITY.md": "security.md",
+    "CODE_OF_CONDUCT.md": "conduct.md",
     "python/elephan/scenarios/README.md": "reference/library.md",
     **{
         f"python/elephan/studies/{name}/README.md": f"studies/{name.replace('_', '-')}.md"
@@ -46,6 +49,24 @@ def pages() -> dict[Path, str]:
     return own | {ROOT / path: place for path, place in ELSEWHERE.items()}
 
 
+def copied(file: Path) -> str:
+    """Copies a file that is no page, as text; returns its place."""
+    place = f"files/{file.relative_to(ROOT).as_posix()}{'' if file.suffix == '.ipynb' else '.txt'}"
+    (TARGET / "source" / place).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, TARGET / "source" / place)
+    return place
+
+
+def listed(folder: Path) -> str:
+    """Writes a page with the files of a folder; returns its place."""
+    place = f"files/{folder.relative_to(ROOT).as_posix()}/index.md"
+    lines = [f"- [{file.name}]({Path(copied(file)).name})" for file in sorted(folder.iterdir()) if file.is_file()]
+    text = "\n".join(["---", "orphan: true", "---", f"# {folder.relative_to(ROOT).as_posix()}", "", *lines, ""])
+    (TARGET / "source" / place).parent.mkdir(parents=True, exist_ok=True)
+    (TARGET / "source" / place).write_text(text, encoding="utf-8")
+    return place
+
+
 def relinked(text: str, page: Path, place: str, known: dict[Path, str], external: set[str], broken: list[str]) -> str:
     """Returns the text of a page with each link pointing to where the other page or picture is in the site."""
 
@@ -61,10 +82,8 @@ def relinked(text: str, page: Path, place: str, known: dict[Path, str], external
         there = known.get(whole) or known.get(whole / "index.md")
         if whole.is_relative_to(DOCS) and (whole.suffix in PICTURES or whole.relative_to(DOCS).as_posix() in GENERATED):
             there = whole.relative_to(DOCS).as_posix()
-        if there is None and whole.is_file() and whole.is_relative_to(ROOT):  # no page: the book has a copy of its text
-            there = f"files/{whole.relative_to(ROOT).as_posix()}{'' if whole.suffix == '.ipynb' else '.txt'}"
-            (TARGET / "source" / there).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(whole, TARGET / "source" / there)
+        if there is None and whole.exists() and whole.is_relative_to(ROOT):
+            there = listed(whole) if whole.is_dir() else copied(whole)
         if there is None:
             broken.append(f"{page.relative_to(ROOT)}: no page or file {target}")
             return found[0]
@@ -153,7 +172,9 @@ def assemble() -> set[str]:
     """Writes all pages and pictures to target/docs/source; returns the addresses of other sites that they link to."""
     source = TARGET / "source"
     shutil.rmtree(TARGET, ignore_errors=True)
-    shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("*.md", "build.py", "__pycache__", "*.lock", "examples", "notebooks"))
+    shutil.copytree(
+        DOCS, source, ignore=shutil.ignore_patterns("*.md", "build.py", "__pycache__", "*.lock", "examples", "notebooks")
+    )
     known, external, broken = pages(), set[str](), list[str]()
     written: dict[str, str] = {"reference/commands.md": command_page(), "reference/lists.md": list_page(), **python_pages()}
     for page, place in known.items():
