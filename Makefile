@@ -10,6 +10,8 @@ WHEELS ?= dist
 SEED ?= 2026
 
 MINUTES ?= 5
+# Files of fast Python tests at a time.
+JOBS ?= 2
 BINARYEN ?= 132.0.0
 
 # rust-toolchain.toml names a version; a machine without it, and without a way to it, builds with the stable one that it has.
@@ -53,7 +55,7 @@ demo: setup
 # The fast tests draw the same random cases each time, the long ones new ones.
 test: setup
 	PROPTEST_RNG_SEED=$(SEED) cargo test --quiet --workspace --exclude elephan-py
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" -n $(JOBS) --dist loadfile
 
 test-all: setup
 	cargo test --quiet --workspace --exclude elephan-py

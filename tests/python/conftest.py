@@ -6,10 +6,15 @@ import signal
 import sys
 
 import fake
+import hypothesis
 import pytest
 from elephan.result.run import Run, Tables, finish
 from elephan.scenario.source import Source
 from explored import browser, page  # noqa: F401 - fixtures of the tests of `elephan explore`
+
+# How long a busy machine takes to draw a case says nothing about elephan.
+hypothesis.settings.register_profile("elephan", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("elephan")
 
 # A test run in the background of a shell ignores Ctrl-C, and hands that on to the commands whose answer to Ctrl-C is tested.
 signal.signal(signal.SIGINT, signal.default_int_handler)
