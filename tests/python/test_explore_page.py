@@ -135,10 +135,10 @@ def test_every_other_key_is_found_and_set(page, server):
 def test_a_link_keeps_the_scenario(page, server, browser):
     open_scenario(page, server.address, "sawtooth")
     settled(page)
+    before = until(page, "location.hash.startsWith('#s=') && location.hash")
     move(page, "template.rate", 0.7)
     settled(page)
-    until(page, "location.hash.startsWith('#s=')")
-    page.wait_for_timeout(400)
+    until(page, "location.hash !== x", before)
     text, link = ask(page, "s.text"), page.url
     page.reload()
     until(page, "s && s.drawn > 0 && s.text === x", text)

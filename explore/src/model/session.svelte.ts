@@ -67,6 +67,7 @@ export class Session {
   private begun = 0;
   private noticing: ReturnType<typeof setTimeout> | undefined;
   private ending: Promise<void> = Promise.resolve();
+  private left = false;
 
   constructor(
     readonly engine: Engine,
@@ -218,6 +219,12 @@ export class Session {
     this.abort?.abort();
     this.running = false;
   }
+  /** The page shows something else from here on. */
+  leave(): void {
+    this.stop();
+    clearTimeout(this.settling);
+    this.left = true;
+  }
 
   /** Asks whether the text is a scenario; returns whether it is. */
   async check(): Promise<boolean> {
@@ -263,12 +270,15 @@ export class Session {
     this.begun = performance.now();
     this.share = 0;
     const { view, zoomed } = this.ahead();
-    const last = this.picture;
+    const first = this.picture === null;
+    const last = this.picture ?? (await this.probe(text, abort.signal));
+    if (abort.signal.aborted) return;
     const points = budget(last?.asked.length ?? 60, this.width);
     const series = last ? { series: { lines: last.asked.map((w) => w.ask), points, ...(zoomed ? view : {}) } } : {};
     const onPiece = ({ head, body }: Reply) => {
       this.share = head.share;
-      if (!last || !head.lines || abort.signal.aborted) return;
+      if (!last || !head.lines || !this.plan || abort.signal.aborted) return;
+      if (!this.picture) this.view = this.ahead().view;
       this.show(text, head, last, asLines(last.asked, head, body), timing);
     };
     try {
@@ -276,13 +286,13 @@ export class Session {
       const parts = await fetchParts(this.engine, head.handle);
       if (abort.signal.aborted) throw new Cancelled();
       const same = last && head.lines && JSON.stringify(parts.asked) === JSON.stringify(last.asked);
-      if (!last) this.plan = head.plan;
-      const first = this.ahead(parts.flows);
+      if (first) this.plan = head.plan;
+      const next = this.ahead(parts.flows);
       const lines = same
         ? asLines(parts.asked, head, body)
-        : await fetchLines(this.engine, head.handle, parts.asked, first.view, budget(parts.asked.length, this.width), abort.signal);
+        : await fetchLines(this.engine, head.handle, parts.asked, next.view, budget(parts.asked.length, this.width), abort.signal);
       if (abort.signal.aborted) throw new Cancelled();
-      if (!last) this.view = first.view;
+      if (first) this.view = next.view;
       this.show(text, { ...head, share: 1 }, parts, lines, timing);
       this.errors = [];
       this.problem = null;
@@ -295,6 +305,18 @@ export class Session {
       this.fail(error);
     } finally {
       if (this.abort === abort) this.running = false;
+    }
+  }
+
+  /** Who is in the first run, so that it can be drawn while it computes: the scenario is built, and ended at once. */
+  private async probe(text: string, signal: AbortSignal): Promise<Parts | null> {
+    try {
+      const { head } = await this.engine.request("run", { text, until_s: 1e-9, warmup_s: 0 }, { signal });
+      const parts = await fetchParts(this.engine, head.handle);
+      void this.engine.request("close", { handle: head.handle }).catch(() => undefined);
+      return parts;
+    } catch {
+      return null; // the run itself says what is wrong
     }
   }
 
@@ -366,6 +388,7 @@ export class Session {
     clearTimeout(this.settling);
     this.settling = setTimeout(async () => {
       const packed = await pack(this.text);
+      if (this.left) return;
       history.replaceState(null, "", `#${packed}`);
       await this.check();
     }, 250);

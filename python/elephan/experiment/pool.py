@@ -48,6 +48,16 @@ class Place(Protocol):
         """Gives the outcomes as they come, each with its number, and None from time to time while none comes."""
 
 
+class Seen(Protocol):
+    """Is told of the runs of an experiment while they come."""
+
+    def plan(self, jobs: Sequence[Job], /) -> None:
+        """Called with the runs that are to come, those that the store has among them."""
+
+    def add(self, outcome: Outcome, /) -> None:
+        """Called with what became of a run."""
+
+
 @dataclass(frozen=True)
 class How:
     """How the runs of an experiment are done. `store`: the folder of kept trials, if any; `name`: of the experiment in it.
@@ -66,6 +76,7 @@ class How:
     partial: bool = False  # what to do on Ctrl-C: give what is done, or raise it
     why: bool = False  # say why trials are not taken from the store
     keep: str | None = None  # which tables of single runs the store keeps, as `Keep.read` reads it
+    seen: Seen | None = None
 
     def experiment(self, job: Job) -> str:
         """What the store calls the experiment that a job is of."""
@@ -140,6 +151,10 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
         # The first seed of all variants, then the second: if the runs end early, every variant has some.
         work = {number: jobs[number] for number in sorted(missing, key=lambda number: jobs[number].seed)}
         interrupted = False
+        if how.seen is not None:
+            how.seen.plan(jobs)
+            for outcome in outcomes.values():
+                how.seen.add(outcome)
         count = len(outcomes) + len(work)
         line = opened.enter_context(bar(how.label, count, how.progress))
         watch = Watch(how.label, line, len(outcomes), count, how.progress)
@@ -211,6 +226,8 @@ def _run(
             number, outcome = found
             outcomes[number] = outcome
             watch.add(outcome)
+            if how.seen is not None:
+                how.seen.add(outcome)
             identity = identities[number]
             if store is not None and identity is not None:
                 _keep(store, how, place, identity, outcome)

@@ -17,7 +17,7 @@ from elephan.experiment.filter import chosen, failures_of, parse, values_of
 from elephan.experiment.job import Job, Measure, Outcomes, Statistics
 from elephan.experiment.keep import SAMPLES, Keep
 from elephan.experiment.place.threads import check_workers
-from elephan.experiment.pool import How, run_jobs, store_of
+from elephan.experiment.pool import How, Seen, run_jobs, store_of
 from elephan.experiment.trials import (
     Trial,
     Trials,
@@ -309,6 +309,7 @@ def sweep(
     why: bool = False,
     keep: str | None = None,
     each: Function | None = None,
+    seen: Seen | None = None,
 ) -> Sweep:
     """Runs every variant of a scenario's `[sweep]`, with `set` over it, each with the same seeds.
 
@@ -326,7 +327,8 @@ def sweep(
     there is not run again, unless `again`. Ctrl-C writes the result of what is there before it is raised. `keep`: tables of single
     runs that stay in the store: `"runs"`, `"samples"` (thinned: a line between rows misses no number by more than 2 % of its
     column's range), `"samples within 0.5 % if seed == 1"`, `"seed == 1"` (whole runs). `each`: a function of a `Run` that returns
-    numbers by name, called where the run runs; they stand beside the statistics as `each.NAME`.
+    numbers by name, called where the run runs; they stand beside the statistics as `each.NAME`. `seen`: has methods `plan(jobs)`
+    and `add(outcome)`, which are called as runs are planned and end.
 
     >>> sweep = el.sweep("sawtooth", set={"duration": "12 s", "template.rate": ["10 Mbps", "20 Mbps"]}, repetitions=2)
     >>> sweep.size
@@ -359,7 +361,9 @@ def sweep(
     asked = list(dict.fromkeys((*asked, *wanted))) if asked else []
     usual = Statistics(tuple(asked), tuple(dict.fromkeys((*source.notes.statistics, *wanted))))
     measure: Measure = usual if each is None else Each(each, usual)
-    how = How(workers, on, store_of(store, out), again, source.stem, source.stem, progress, partial=True, why=why, keep=keep)
+    how = How(
+        workers, on, store_of(store, out), again, source.stem, source.stem, progress, partial=True, why=why, keep=keep, seen=seen
+    )
     facts: dict[str, Any] = {"answering": asked or list(source.notes.statistics), "asked": asked}
     if goal is None:
         outcomes = run_jobs(jobs, measure, how).checked()

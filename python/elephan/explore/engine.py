@@ -52,6 +52,7 @@ class Engine:
         entries = [{"name": entry.name, "text": entry.path.read_text(encoding="utf-8")} for entry in library().values()]
         self.desk = call_with("Desk", json.dumps(entries), json.dumps(dict(limits)), trusted, agreed)
         self.methods: dict[str, Method] = {}
+        self.pages = 0  # that are open
         self.quick = ThreadPoolExecutor(QUICK_MAX, "elephan-quick")
         self.long = ThreadPoolExecutor(RUNS_MAX, "elephan-run")
 

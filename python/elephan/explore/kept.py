@@ -239,10 +239,19 @@ def of_pairs(trials: Trials, experiment: str, run: Callable[[str, int], Job | Pa
         if (label := f"{b} + {a}") not in there:
             origin[label] = one.label
             variants.append(Variant(label, {_FIRST: b, _SECOND: a}, one.experiment))
-            rows += [replace(row, variant=label, values=_turned(row)) for row in trials.by_variant[one.experiment, one.label]]
+            rows += [
+                replace(row, variant=label, values=_turned(row)) for row in trials.by_variant.get((one.experiment, one.label), [])
+            ]
     both = {_FIRST: "first flow", _SECOND: "second flow"}
     every = Trials(rows, variants)
     return Part(every, lambda label, seed: run(origin.get(label, label), seed), within_panel, of_panel, "share_a", both)
+
+
+def part_of(trials: Trials, experiment: str, run: Callable[[str, int], Job | Path], flows: Mapping[str, int]) -> Part:
+    """A part of trials that say themselves what they are of: of `elephan compare`, or statistics of runs."""
+    if experiment and all(name in experiments.STATISTICS or name in HORIZONS for name in trials.statistics):
+        return of_pairs(trials, experiment, run)
+    return Part(trials, run, lambda label, name, values: within_bounds(name, values, flows.get(label, 0)), of_statistic)
 
 
 def _turned(row: Trial) -> dict[str, float]:
@@ -315,6 +324,4 @@ class StoreBook:
                 "run the experiment with --keep runs, or open its result"
             )
 
-        if all(name in experiments.STATISTICS or name in HORIZONS for name in trials.statistics):
-            return of_pairs(trials, inner, run)
-        return Part(trials, run, lambda _, one, values: within_bounds(one, values), of_statistic)
+        return part_of(trials, inner, run, {})

@@ -16,6 +16,7 @@ import numpy as np
 from elephan.base.errors import ElephanError, InputError
 from elephan.experiment.job import Job
 from elephan.explore.engine import Engine, unframed
+from elephan.explore.growing import Growing
 from elephan.explore.kept import Book, Part, StoreBook, opened
 from elephan.explore.start import is_store
 from elephan.open import load
@@ -38,7 +39,7 @@ class Native:
 
     def __init__(self, engine: Engine, start: Start) -> None:
         self.engine, self.start = engine, start
-        self.books: OrderedDict[str, Book] = OrderedDict()  # experiments that pages look at, by path
+        self.books: OrderedDict[str, Book | Growing] = OrderedDict()  # experiments that pages look at, by path
 
     def register(self) -> None:
         """Lets the engine answer them."""
@@ -68,6 +69,8 @@ class Native:
         kept = path.parent == _RESULTS and path.name not in ("..", ".")
         if not (given == self.start.load or kept or self.start.trust):
             raise InputError(f"{given}: a page opens what results lists; start elephan explore with this path, or with --trust")
+        if self.start.growing is not None and given == self.start.load:
+            return self._book(given, self.start.growing)
         if path.is_file():
             return self._capture(path, path.name)
         if is_store(path):
@@ -79,14 +82,14 @@ class Native:
             return self._run(result, path.name)
         return self._book(given, opened(result))
 
-    def _book(self, path: str, book: Book) -> Mapping[str, Any]:
+    def _book(self, path: str, book: Book | Growing) -> Mapping[str, Any]:
         self.books[path] = book
         self.books.move_to_end(path)
         while len(self.books) > _OPEN_MAX:
             self.books.popitem(last=False)
         return {"kind_of": "trials", "path": path, "name": Path(path).name, **book.head(), **book.state}
 
-    def _part(self, request: Request) -> tuple[Book, Part]:
+    def _part(self, request: Request) -> tuple[Book | Growing, Part]:
         """The part of an experiment that a page looks at; one that was let go of meanwhile is read again."""
         path = request.params.get("path")
         book = self.books.get(path) if isinstance(path, str) else None
@@ -119,9 +122,9 @@ class Native:
         name = f"{label}, seed {seed}" if label else f"seed {seed}"
         if isinstance(found, Path):
             return self._run(load_run(found), name)
-        return {"kind_of": "run", "name": name, "text": self._text(found), "seed": seed}
+        return {"kind_of": "run", "name": name, "text": self.text(found), "seed": seed}
 
-    def _text(self, job: Job) -> str:
+    def text(self, job: Job) -> str:
         """The scenario of a run: as its author wrote it with the keys changed if that says the same, else with all that it sets."""
         text, whole = job.source.text, job.scenario
         for path, value in {**job.overrides, "seed": job.seed}.items():

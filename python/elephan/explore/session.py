@@ -53,8 +53,12 @@ class Session:
         sender = asyncio.create_task(self._send())
         try:
             if await self._greeted():
-                while True:
-                    await self._take(await self._receive_text())
+                self.engine.pages += 1
+                try:
+                    while True:
+                        await self._take(await self._receive_text())
+                finally:
+                    self.engine.pages -= 1
         except WebSocketDisconnect:
             pass
         finally:

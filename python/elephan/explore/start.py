@@ -31,6 +31,7 @@ class Start:
     place: str = "scenario"  # the file beside which files are looked for, with trust
     agreed: Trust = NOBODY
     trust: bool = False
+    growing: Any = None  # the experiment that this process runs, a `Growing`
 
     def hello(self) -> dict[str, Any]:
         """What a page is told first."""

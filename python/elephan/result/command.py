@@ -10,7 +10,7 @@ from typing import Any
 
 # Options that say where and how runs are done, and what is printed: they change no result.
 _PLACES = ("--on", "--slurm", "--elements", "--store", "--workers", "--out", "--shard")
-_MANNERS = ("--wait", "--why", "--again", "--no-report", "--json")
+_MANNERS = ("--wait", "--why", "--again", "--no-report", "--json", "--live", "--no-open")
 
 
 def command_line() -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from elephan.base.errors import InputError
+from elephan.cli.live import Live
 from elephan.cli.options import Json, NoReport, PythonFrom, Seed, Set, Workers, out_option, whole
 from elephan.cli.parser import Argument, Option
 from elephan.cli.show import show
@@ -40,6 +41,7 @@ def command(
     json: Json = False,
     *,
     where: Shared,
+    live: Live,
 ) -> int:
     if scenario is not None and (rate or rtt or buffer or quick):
         raise InputError("--rate, --rtt, --buffer and --quick belong to the standard panel; change a scenario with -s")
@@ -63,8 +65,10 @@ def command(
         report=False,
         python_from=python_from,
     )
-    done = where.run(experiment, folder, result)
-    if isinstance(done, int):
-        return done
-    show(done, folder, json, draw=not no_report)
+    title = f"Congestion controls compared: {controllers}" + (f" on {source.stem}" if source else "")
+    with live.experiment("compare" if source is None else "sweep", title, folder, where.on) as seen:
+        done = where.run(partial(experiment, seen=seen), folder, result)
+        if isinstance(done, int):
+            return done
+        show(done, folder, json, draw=not no_report)
     return 1 if done.failures else 0

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+from elephan.base.browser import show
 from elephan.base.errors import InputError, nearest
-from elephan.cli.browser import show
 from elephan.cli.parser import Argument, Option
 
 BOOK = Path(__file__).parents[2] / "book"

@@ -9,9 +9,12 @@ from typing import Annotated
 
 from elephan.base.errors import InputError
 from elephan.cli import state
+from elephan.cli.live import Live
 from elephan.cli.options import Json, NoReport, PythonFrom, Scenario, Seed, Set, Verbose, out_option
 from elephan.cli.parser import Option
 from elephan.cli.show import show
+from elephan.experiment.job import Job
+from elephan.experiment.trials import Variant
 from elephan.result import run as runs
 from elephan.result.folder import default_folder
 from elephan.scenario import core
@@ -35,6 +38,8 @@ def command(
     no_report: NoReport = False,
     json: Json = False,
     verbose: Verbose = False,
+    *,
+    live: Live,
 ) -> None:
     state.verbose = verbose
     changes = settings(set or [])
@@ -46,10 +51,23 @@ def command(
     if pcap:
         resolved = core.resolve(source, runs.capturing(source, changes, seed), seed)
     folder = out or default_folder(f"{source.stem}-{resolved['seed']}", runs.experiment(resolved["toml"]))
-    done = runs.run(
-        source, seed=seed, set=changes, out=folder, progress=True, report=False, pcap=pcap, replace=replace, python_from=python_from
-    )
-    if resolved.get("has_sweep") and not json:
+    with live.run(Job(source, changes, resolved["seed"], Variant(""))):
+        done = runs.run(
+            source,
+            seed=seed,
+            set=changes,
+            out=folder,
+            progress=True,
+            report=False,
+            pcap=pcap,
+            replace=replace,
+            python_from=python_from,
+        )
+        _show(done, scenario, folder, warmup_check, bool(resolved.get("has_sweep")), json, no_report)
+
+
+def _show(done: runs.Run, scenario: str, folder: Path, warmup_check: bool, has_sweep: bool, json: bool, no_report: bool) -> None:
+    if has_sweep and not json:
         print(f"The scenario has a [sweep], which a single run ignores: elephan sweep {scenario}")
     if warmup_check and not json:
         from elephan.report.words.view import View

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from elephan.base.errors import InputError
+from elephan.cli.live import Live
 from elephan.cli.options import Chosen, Json, NoReport, PythonFrom, Scenario, Seed, Workers, out_option, whole
 from elephan.cli.parser import Option
 from elephan.cli.show import show
@@ -54,6 +55,7 @@ def command(
     *,
     where: Shared,
     chosen: Chosen,
+    live: Live,
 ) -> int:
     source = open_source(scenario)
     folder = out or default_folder(f"{source.stem}-sweep", {"command": command_line()})
@@ -81,8 +83,9 @@ def command(
         report=False,
         python_from=python_from,
     )
-    done = where.run(experiment, folder, result)
-    if isinstance(done, int):
-        return done
-    show(narrowed(done, chosen.filter, chosen.baseline), folder, json, draw=not no_report)
+    with live.experiment("sweep", source.stem, folder, where.on) as seen:
+        done = where.run(partial(experiment, seen=seen), folder, result)
+        if isinstance(done, int):
+            return done
+        show(narrowed(done, chosen.filter, chosen.baseline), folder, json, draw=not no_report)
     return 1 if done.failures or done.missing else 0

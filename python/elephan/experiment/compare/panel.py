@@ -29,7 +29,7 @@ from elephan.experiment.compare.experiments import (
 from elephan.experiment.compare.network import Network, read_network
 from elephan.experiment.job import Job
 from elephan.experiment.place.threads import check_workers
-from elephan.experiment.pool import How, run_jobs, store_of
+from elephan.experiment.pool import How, Seen, run_jobs, store_of
 from elephan.experiment.store.row import Measured
 from elephan.experiment.trials import Trials, Variant, check_repetitions, known
 from elephan.result import folder
@@ -339,6 +339,7 @@ def compare(
     on: str = "threads",
     why: bool = False,
     keep: str | None = None,
+    seen: Seen | None = None,
 ) -> Any:
     """Compares congestion controls: each alone, with each other, with another round trip, joining, after a change.
 
@@ -346,6 +347,7 @@ def compare(
     classes (`Mine`, `functools.partial(Mine, share=0.1)`, `{"kind": Mine, "share": 0.1}`). `rate`, `rtt`
     and `buffer` (`"250 KB"` or `"1 bdp"`) are the bottleneck's; `set` changes the network in all experiments
     (`{"template.queue.kind": "codel"}`). Repetition i has the seed `seed + i` in every variant, `seed` being 1 by default.
+    `seen`: has methods `plan(jobs)` and `add(outcome)`, which are called as runs are planned and end.
     With `scenario` all TCP traffic of that scenario gets each controller in turn, and a `Sweep` comes back. `python_from`: as of
     `el.run`; a file that `controllers` or `set` names needs no other word.
 
@@ -362,7 +364,7 @@ def compare(
     agreed = trust(python_from, changes, [controller.value for controller in read])
     if out is not None:
         folder.check_target(out, "compare" if scenario is None else "sweep")
-    how = How(workers, on, store_of(store, out), again, "compare", "compare", progress, partial=True, why=why, keep=keep)
+    how = How(workers, on, store_of(store, out), again, "compare", "compare", progress, partial=True, why=why, keep=keep, seen=seen)
     if scenario is not None:
         from elephan.experiment.compare.on_scenario import compare_on
 
