@@ -351,10 +351,7 @@ def sweep(
     if goal is not None and (on == "kept" or on.startswith("shard")):
         raise InputError(f"until looks at all runs and asks for more, which on {on} cannot do")
     variants, jobs = plan(source, overrides, repetitions, seed, design)
-    if len(jobs) == 1 and not variants[0].parameters and goal is None:
-        raise InputError(
-            f"{source.name}: nothing to sweep: no [sweep], no list of values in -s key=v1,v2, no more than 1 repetition"
-        )
+    _check_varies(source, jobs, goal)
     wanted = [goal.statistic] if goal is not None else []
     _check_possible([*asked, *wanted], jobs)
 
@@ -396,6 +393,13 @@ def _requested(statistics: Any, source: Source) -> tuple[list[str], Sequence[str
     for name in wanted:
         measures.parse(name)
     return asked, wanted
+
+
+def _check_varies(source: Source, jobs: Sequence[Job], goal: Goal | None) -> None:
+    """Refuses a sweep that is one run."""
+    if len(jobs) == 1 and not jobs[0].variant.parameters and goal is None:
+        why = "no [sweep], no list of values in -s key=v1,v2, no more than 1 repetition"
+        raise InputError(f"{source.name}: nothing to sweep: {why}")
 
 
 def _check_possible(statistics: Sequence[str], jobs: Sequence[Job]) -> None:
