@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import elephan as el
 import pytest
@@ -22,7 +23,8 @@ from elephan import cli
 from segments import Capture
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "models").glob("*.md"))]
+FOLDERS = ("", "models", "how-to", "explanation")  # tutorials are run by test_book.py
+PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted((ROOT / "docs" / folder).glob("*.md")))]
 BLOCK = re.compile(r"(?:<!-- not run: (?P<why>[^>]+) -->\n+)?^```(?P<language>\w*)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
 LINE = re.compile(r"^(?:\$ )?(?:\.venv/bin/)?(elephan .*|make .*)$", re.MULTILINE)
 SLOW = ("compare", "conformance", "path", "bench")
@@ -63,6 +65,11 @@ def _python(page: Path) -> list[str]:
 
 def _is_slow(line: str) -> bool:
     return line.split()[1] in SLOW
+
+
+def _param(page: Path, slow: bool = False) -> Any:
+    """A page for a test: how-to guides have many commands and are run by `make test-all`."""
+    return pytest.param(page, marks=[pytest.mark.slow] if slow or page.parent.name == "how-to" else [], id=_name(page))
 
 
 @pytest.fixture(scope="module")
@@ -130,15 +137,8 @@ def test_make_targets_are_there(page: Path) -> None:
     assert [line for line in _lines(page) if line.startswith("make") and line.split()[1] not in targets] == []
 
 
-PYTHON = [
-    pytest.param(
-        page,
-        marks=[pytest.mark.slow] if re.search(r"el\.(compare|conformance|path)\(", "".join(_python(page))) else [],
-        id=_name(page),
-    )
-    for page in PAGES
-    if _python(page)
-]
+WHOLE = re.compile(r"el\.(compare|conformance|path)\(")
+PYTHON = [_param(page, WHOLE.search("".join(_python(page))) is not None) for page in PAGES if _python(page)]
 
 
 @pytest.mark.filterwarnings("error::elephan._renamed.Renamed")
@@ -154,7 +154,7 @@ def _of_elephan(page: Path, slow: bool) -> list[str]:
     return [line for line in lines if _is_slow(line) == slow]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if _of_elephan(page, False)], ids=_name)
+@pytest.mark.parametrize("page", [_param(page) for page in PAGES if _of_elephan(page, False)])
 def test_shell_blocks_run(page: Path, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     _run(_of_elephan(page, False), capfd)
 
