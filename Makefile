@@ -29,7 +29,7 @@ help:
 	@echo "make lint      formatting, clippy, ruff, mypy, generated files, dependencies, the engine under Miri"
 	@echo "make asan      the engine and the Python module with the address sanitizer"
 	@echo "make bench     the standard workloads W1 to W4"
-	@echo "make wheel     a manylinux abi3 wheel in dist/, for any CPython from 3.11 on"
+	@echo "make wheel     a manylinux abi3 wheel in dist/, for any CPython from 3.11 on (PROFILE=1: profile-guided)"
 	@echo "make web       the engine of elephan explore in WebAssembly, and the static site in dist/web/"
 	@echo "make lock      write requirements.lock again (UPGRADE=--upgrade: with the newest versions)"
 	@echo "make docs      the book: a site for elephan docs, and a man page (target/docs)"
@@ -168,8 +168,25 @@ bench: setup
 	$(BIN)/elephan bench W1 W2 W3 W4
 
 # --compatibility: Debian 12's C library gives symbols of 2.34 at most; maturin refuses what asks for later ones.
-wheel: $(VENV)/.deps
-	$(BIN)/maturin build --release --quiet --compatibility manylinux_2_34 --out $(WHEELS)
+# PROFILE=1 builds the engine twice: what the workloads W1 to W4 run most decides how the compiler lays out the second.
+PGO := $(CURDIR)/target/pgo
+LLVM := $(shell rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
+PROFDATA = $(firstword $(shell find "$$(rustc --print sysroot)" -name llvm-profdata -type f 2>/dev/null) $(wildcard /usr/lib/llvm-$(LLVM)/bin/llvm-profdata))
+PROFILED := $(if $(PROFILE),CARGO_TARGET_DIR="$(PGO)/second" RUSTFLAGS="-Cprofile-use=$(PGO)/merged.profdata")
+
+wheel: $(VENV)/.deps $(if $(PROFILE),$(PGO)/merged.profdata)
+	$(PROFILED) $(BIN)/maturin build --release --quiet --compatibility manylinux_2_34 --out $(WHEELS)
+
+$(PGO)/merged.profdata: $(STAMP)
+	@test -n "$(PROFDATA)" || { echo "no llvm-profdata of LLVM $(LLVM): rustup component add llvm-tools, or Debian's llvm-$(LLVM)"; exit 1; }
+	CARGO_TARGET_DIR="$(PGO)/first" RUSTFLAGS="-Cprofile-generate=$(PGO)/raw" PYO3_PYTHON="$(CURDIR)/$(BIN)/python" \
+		cargo build --quiet --release --package elephan-py
+	rm -rf $(PGO)/python $(PGO)/raw && cp -r python $(PGO)/python
+	cp $(PGO)/first/release/libelephan_py.so $(PGO)/python/elephan/_core.abi3.so
+	for run in "w1 2 s" "w2 10 ms" "w3 20 s" "w4 60 s"; do \
+		PYTHONPATH=$(PGO)/python $(BIN)/python -m elephan.bench.worker $${run%% *} 1 "duration=$${run#* }" >$(PGO)/run.json || exit 1; \
+	done
+	$(PROFDATA) merge -o $@ $(PGO)/raw
 
 # The engine of the page in WebAssembly. The standard library is built with it, so that it needs a compiler that knows the target and
 # the library's sources: the nightly toolchain with rust-src, or Debian's rustc-web, cargo-web and rust-web-src. binaryen comes from npm.

@@ -71,7 +71,7 @@ def test_workflows_are_well_formed() -> None:
     release = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))
     targets = " ".join(one["target"] for one in release["jobs"]["wheel"]["strategy"]["matrix"]["include"])
     assert all(kind in targets for kind in ("linux-gnu", "linux-musl", "apple-darwin", "windows-msvc"))
-    assert {*release["jobs"]["publish"]["needs"]} == {"wheel", "source"}
+    assert {*release["jobs"]["publish"]["needs"]} == {"wheel", "profiled", "source"}
 
 
 def test_the_version_is_the_same_everywhere() -> None:
