@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .experiment.store.query import query
     from .experiment.sweep import Sweep, sweep
     from .open import load
+    from .report.explain import Explanation, explain
     from .result.run import Run, run
     from .scenario.controller import CongestionControl
     from .scenario.guest import controller_factory
@@ -49,6 +50,7 @@ __all__ = [
     "Conformance",
     "CongestionControl",
     "ElephanError",
+    "Explanation",
     "InputError",
     "Panel",
     "Run",
@@ -60,6 +62,7 @@ __all__ = [
     "conformance",
     "controller_factory",
     "disk",
+    "explain",
     "host",
     "hurst",
     "l2",
@@ -84,6 +87,8 @@ __all__ = [
 
 _NAMES = {
     "run": ("elephan.result.run", "run"),
+    "Explanation": ("elephan.report.explain", "Explanation"),
+    "explain": ("elephan.report.explain", "explain"),
     "load": ("elephan.open", "load"),
     "Run": ("elephan.result.run", "Run"),
     "query": ("elephan.experiment.store.query", "query"),

@@ -228,6 +228,26 @@ _CHANGE_ROWS_MAX = 3
 _CHANGES_APART = 200  # lines over the width of a figure; closer ones could not be told apart
 
 
+def mark_numbers(axes: Axes, marks: Sequence[tuple[float, str]], end_ns: float) -> None:
+    """A sign at each `(time in ns, sign)`, at the lower edge of the plot; signs that would touch stand side by side."""
+    factor, free = time_scale(end_ns)[0], -math.inf
+    for time, sign in sorted(marks):
+        at = max(time, free)
+        free = at + end_ns / 40
+        axes.annotate(
+            sign,
+            (at * factor, 0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=9,
+            color=INK,
+            annotation_clip=False,
+        )
+
+
 def mark_changes(axes: Axes, changes: Sequence[tuple[float, str]], end_ns: float, named: bool) -> None:
     """A vertical line at each change of the run, `(time in ns, words)`, with the words above the plot if `named`. Of changes closer
     than a line can be seen the first has one.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from elephan.base.errors import InputError
 from elephan.base.quantity import seconds, show
+from elephan.report.explain.facts import Facts
+from elephan.report.explain.finding import Finding, marks, numbers, when
+from elephan.report.explain.rules import findings
 from elephan.report.figure.registry import MORE, OVER_TIME
 from elephan.report.figure.run_figures import draw, of_report
 from elephan.report.page.notebook import PAPER, inline, said, small_table
@@ -99,6 +102,18 @@ def _which_flows(count: int, finite: npt.NDArray[np.bool_]) -> str:
     return f"{which}Goodput of a transfer: what it delivered over its own time."
 
 
+MARKED = "Numbers in figures over time mark when each of these began."
+
+
+def _story_table(story: Sequence[Finding]) -> Table:
+    """The findings of `elephan explain`, numbered as in figures."""
+    rows = [
+        [Cell(number), Cell(when(one) or "whole run"), Cell(one.text, f"What would help: {one.help}" if one.help else "")]
+        for number, one in zip(numbers(story), story, strict=True)
+    ]
+    return Table([Column(""), Column("when"), Column("what happened")], rows, "elephan explain prints the same.")
+
+
 def _port_table(run: Run) -> Table:
     ports = run.ports
     names = texts(ports, "name")
@@ -158,10 +173,13 @@ def _list(value: object) -> list[object]:
 def page(run: Run) -> Page:
     """The page of a run."""
     view = View(run)
+    story = findings(Facts(run))
+    view.marks = marks(story)
     kinds = of_report(view, run.curated_figure)
     tables = [table for table in (_flow_table(view), _port_table(run)) if table is not None]
     look = str(run.manifest.get("look_for", ""))
     sections = [Section("", look, [kind.draw(view) for kind in kinds[:1]], look=True)]
+    sections += [Section("What happened", MARKED, tables=[_story_table(story)])] if story else []
     for title in sorted({kind.section for kind in kinds[1:]}, key=lambda title: (title == MORE, title != OVER_TIME, title)):
         beside = BESIDE[title](run) if title in BESIDE else None
         drawings = [kind.draw(view) for kind in kinds[1:] if kind.section == title]

@@ -36,6 +36,7 @@ class View:
 
     def __init__(self, run: Run) -> None:
         self.run = run
+        self.marks: list[tuple[float, str]] = []  # time in ns and sign of what figures over time are to mark
         flows = run.flows
         self.flow_ids = [int(i) for i in column(flows, "flow")]
         self.flow_names = flow_names(run)

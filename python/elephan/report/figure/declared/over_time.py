@@ -82,6 +82,8 @@ def mark_changes(axes: Axes, view: View, named: bool = True) -> None:
     """Lines at what changed during the run, named while they are few."""
     changes = view.change_labels()
     d.mark_changes(axes, changes, view.end_ns, named and len(changes) <= CHANGES_NAMED_MAX)
+    if named:
+        d.mark_numbers(axes, view.marks, view.end_ns)
 
 
 def _clip(axes: Axes, view: View, series: dict[str, tuple[d.Array, d.Array]], factor: float, unit: str) -> None:

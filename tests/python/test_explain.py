@@ -1,0 +1,214 @@
+"""The story of a run: each rule speaks where its thing happened and is silent where it did not; every number is of the tables."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import elephan as el
+import pytest
+from elephan import cli
+from elephan.report.explain.facts import Facts
+from elephan.report.explain.finding import Finding
+from elephan.report.explain.rules import RULES, findings
+from elephan.report.figure.draw import mark_numbers
+from elephan.report.page import run_page
+
+ROOT = Path(__file__).parents[2]
+README = re.search(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+assert README is not None
+FIRST = README[1]
+
+PAIR = """
+title = "Two"
+duration = "6 s"
+stack = "rfc"
+[template]
+kind = "dumbbell"
+pairs = 2
+rate = "10 Mbps"
+delay = "10 ms"
+queue = { kind = "fifo", limit = "1 bdp" }
+[[traffic]]
+name = "a"
+from = "sender[0]"
+to = "receiver[0]"
+kind = "bulk"
+[[traffic]]
+name = "b"
+from = "sender[1]"
+to = "receiver[1]"
+kind = "bulk"
+[record]
+every = "10 ms"
+"""
+# The names of scenarios below: text or library, and what is set.
+RUNS: dict[str, tuple[str, dict[str, Any]]] = {
+    "cubic rfc": (FIRST, {"traffic.bulk.congestion_control": "cubic", "stack": "rfc", "duration": "10 s"}),
+    "cubic linux": (FIRST, {"traffic.bulk.congestion_control": "cubic", "duration": "10 s"}),
+    "small window": (FIRST, {"tcp.receive_window": "40 KB", "duration": "3 s"}),
+    "random loss": (FIRST, {"links[1].loss": {"bernoulli": 0.01}, "links[1].queue.limit": "1000 p", "duration": "5 s"}),
+    "short queue": (FIRST, {"links[1].queue.limit": "10 p", "duration": "5 s"}),
+    "marks": (FIRST, {"links[1].queue": {"kind": "codel", "ecn": True}, "tcp.ecn": "classic", "duration": "5 s"}),
+    "reordering": (FIRST, {"links[1].reorder": {"share": 0.02, "extra": "3 ms"}, "tcp.receive_window": "60 KB", "duration": "3 s"}),
+    "far and near": (PAIR, {"traffic.b.congestion_control": "bbr"}),
+    "alike": (PAIR, {}),
+    "change": (FIRST, {"change": [{"at": "2 s", "set": {"links.router->receiver.rate": "10 Mbps"}}], "duration": "4 s"}),
+    "incast": ("incast", {}),
+    "pauses": ("pause-head-of-line", {}),
+    "slow receiver": ("slow-receiver", {}),
+    "host queue": ("txqueuelen", {}),
+    "disks": ("disk-to-disk", {}),
+}
+
+
+@cache
+def story(name: str) -> tuple[el.Run, list[Finding]]:
+    scenario, changes = RUNS[name]
+    run = el.run(scenario, set=changes)
+    return run, findings(Facts(run))
+
+
+def told(name: str, rule: str) -> list[Finding]:
+    return [one for one in story(name)[1] if one.rule == rule]
+
+
+# Each rule with a run where it must speak and one where it must be silent.
+CASES = {
+    "slow_start_overshoot": ("cubic rfc", "cubic linux"),
+    "slow_start_by_delay": ("cubic linux", "cubic rfc"),
+    "timeouts": ("cubic rfc", "cubic linux"),
+    "losses": ("cubic rfc", "small window"),
+    "noticed": ("cubic rfc", "small window"),
+    "random_loss": ("random loss", "cubic rfc"),
+    "needless": ("reordering", "cubic rfc"),
+    "host_queue": ("host queue", "cubic rfc"),
+    "host_drops": ("slow receiver", "cubic rfc"),
+    "receive_window": ("small window", "cubic rfc"),
+    "own_side": ("disks", "cubic rfc"),
+    "standing_queue": ("cubic linux", "short queue"),
+    "idle_bottleneck": ("short queue", "cubic linux"),
+    "unfair_share": ("far and near", "alike"),
+    "marks": ("marks", "cubic rfc"),
+    "pauses": ("pauses", "cubic rfc"),
+    "changes": ("change", "cubic rfc"),
+    "copy_limit": ("disks", "cubic rfc"),
+}
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_a_rule_speaks_where_it_must_and_only_there(rule: str) -> None:
+    speaks, silent = CASES[rule]
+    assert told(speaks, rule)
+    assert not told(silent, rule)
+
+
+def test_every_rule_has_a_case() -> None:
+    assert {rule.__name__ for rule in RULES} - {"deadlock"} == set(CASES)
+
+
+def test_readmes_first_variation_says_why_cubic_delivers_less() -> None:
+    """Hand-made numbers: 50 Mb/s for 20 ms are 125 kB on the way, and the queue holds one of those."""
+    run, found = story("cubic rfc")
+    (start,) = (one for one in found if one.rule == "slow_start_overshoot")
+    events = run.events.to_pylist()
+    drops = [row["time_ns"] / 1e9 for row in events if row["kind"] == "drop"]
+    assert start.begin_s == pytest.approx(min(drops))
+    assert start.end_s is not None
+    lost = sum(time <= start.end_s for time in drops)
+    assert f"{lost} packets were lost until" in start.text
+    assert lost > 600
+    assert "the path holds 251 kB: 125 kB on the way and 126 kB in the queue. So it overshot by 2 times the buffer." in start.text
+    assert "HyStart is off in stack rfc." in start.text
+    assert "try tcp.slow_start=hystart" in start.help
+    (waits,) = (one for one in found if one.rule == "timeouts")
+    assert waits.text.startswith("bulk waited for its retransmission timer twice (at 1.23 s, 3.23 s).")
+    assert sum(row["kind"] == "rto" for row in events) == 2
+    # What is advised helps: the same run with HyStart loses less and delivers more.
+    better = el.run(FIRST, set={**RUNS["cubic rfc"][1], "tcp.slow_start": "hystart"})
+    assert better.summary["drops"] < 0.1 * run.summary["drops"]
+    assert better.summary["goodput_bps"] > 1.2 * run.summary["goodput_bps"]
+
+
+def test_what_differs_between_unequal_flows_is_named() -> None:
+    (found,) = told("far and near", "unfair_share")
+    rates = story("far and near")[0].flows["goodput_bps"].to_pylist()
+    ratio = float(re.search(r"([\d.]+) times as much", found.text)[1])  # type: ignore[index]
+    assert ratio == pytest.approx(max(rates) / min(rates), rel=0.06)
+    assert "bbr beside" in found.text or "beside bbr" in found.text
+
+
+def test_many_flows_are_summed_up() -> None:
+    """Of 32 flows six are looked at, and what most of them say is one finding."""
+    found = told("incast", "timeouts")
+    assert len(found) == 3
+    assert any(re.match(r"The same holds \d+ times more: ", one.text) for one in found)
+
+
+def test_a_story_as_text_markdown_and_json(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    _, found = story("cubic rfc")
+    kept = el.run(FIRST, set=RUNS["cubic rfc"][1], out=tmp_path / "r")
+    one = el.explain(kept)
+    assert [each.text for each in one.findings] == [each.text for each in found]
+    assert str(el.explain(tmp_path / "r")) == str(one)
+    assert one.markdown().startswith("# One flow, one bottleneck (seed 1)\n")
+    assert "1. **125 ms:** Slow start of bulk" in one.markdown()
+    shares = one.limit_lines()
+    assert shares[0].startswith("bulk: congestion window ")
+    assert cli.status_of(["explain", str(tmp_path / "r")]) == 0
+    text = capfd.readouterr().out
+    assert "1. 125 ms: Slow start of bulk" in text
+    assert "What would help: The round-trip time rose to" in text
+    assert cli.status_of(["explain", str(tmp_path / "r"), "--json"]) == 0
+    read = json.loads(capfd.readouterr().out)
+    assert [each["number"] for each in read["findings"]] == list(range(1, len(found) + 1))
+    spans = read["limits"]["bulk"]
+    assert all(a["to_s"] <= b["from_s"] for a, b in pairwise(spans))
+    assert cli.status_of(["explain", str(tmp_path / "r"), "--markdown"]) == 0
+    assert capfd.readouterr().out == one.markdown()
+
+
+def test_the_report_has_the_story_and_its_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = story("cubic rfc")[0].report(tmp_path / "report.html").read_text()
+    assert ">What happened</h2>" in page
+    assert "HyStart is off in stack rfc." in page
+    assert page.count("①") == 1, "in the table; in figures it is a shape"
+    monkeypatch.setattr(run_page, "marks", lambda story: [])
+    assert len(story("cubic rfc")[0].report(tmp_path / "bare.html").read_text()) < len(page)
+
+
+def test_marks_that_would_touch_stand_side_by_side() -> None:
+    from matplotlib.figure import Figure
+
+    axes = Figure().add_subplot()
+    mark_numbers(axes, [(2e9, "①"), (2e9, "②"), (8e9, "③")], 10e9)
+    assert [one.get_text() for one in axes.texts] == ["①", "②", "③"]
+    first, second, third = (one.xy[0] for one in axes.texts)  # type: ignore[attr-defined]
+    assert first == 2
+    assert 2.2 <= second <= 2.3
+    assert third == 8
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    el.sweep(
+        "sawtooth",
+        set={"duration": "1 s", "warmup": "1 ms", "template.rate": ["5 Mbps", "6 Mbps"]},
+        repetitions=1,
+        out=tmp_path / "s",
+    )
+    assert cli.status_of(["explain", str(tmp_path / "s")]) == 2
+    assert capfd.readouterr().err == f"elephan: {tmp_path / 's'}: explain tells the story of a single run, and this is a sweep\n"
+    assert cli.status_of(["explain", "sawtoth"]) == 2
+    assert "sawtooth" in capfd.readouterr().err
+    with pytest.raises(el.InputError, match="are for a scenario that explain runs"):
+        el.explain(story("alike")[0], seed=2)
+
+
+def test_a_run_without_events_and_samples_is_told_by_what_there_is() -> None:
+    bare = el.explain(FIRST, set={"record.events": False, "record.flows": False, "record.ports": "none", "duration": "2 s"})
+    assert bare.limits == {}
+    assert bare.markdown().endswith("\n")
