@@ -449,3 +449,64 @@ def test_the_network_answers_while_the_slider_moves(page, server, name, record_p
     print(name, json.dumps({key: [round(v) for v in value] for key, value in told.items()}))
     assert np.percentile(first, 95) < 150
     assert np.percentile(whole - engine, 95) < 120
+
+
+@pytest.mark.slow
+def test_a_million_points_are_dragged_and_zoomed(page, server):
+    """Samples every 60 us for 60 s: a drag, wheels and moves; the longest frame, and how soon the samples in view come."""
+    open_scenario(page, server.address, "sawtooth")
+    settled(page)
+    ask(page, """void s.type(s.text.replace(/every\\s*=\\s*"[^"]*"/, 'every = "60 us"'))""")
+    until(page, "/60 us/.test(s.picture.text) && s.picture.share >= 1 && !s.running", seconds=60)
+    rows = ask(
+        page,
+        "s.engine.request('rows', {handle: s.picture.handle, table: 'flow_samples', columns: ['flow'], limit: 1}).then(r => r.head.of)",
+    )
+    assert rows >= 1_000_000
+    page.wait_for_timeout(1000)
+    box = page.locator('[data-panel="window"] .u-over').bounding_box()
+    x, y = box["x"] + box["width"] * 0.3, box["y"] + box["height"] / 2
+    ask(
+        page,
+        """void (() => {
+            globalThis.frames_ms = []; globalThis.fresh_ms = [];
+            let last = performance.now(), view = s.view, shown = s.picture.shown;
+            const asked = new Map();
+            const look = () => {
+                const now = performance.now();
+                globalThis.frames_ms.push(now - last);
+                last = now;
+                if (s.view !== view) asked.set(view = s.view, now);
+                if (s.picture.shown !== shown && asked.has(shown = s.picture.shown)) globalThis.fresh_ms.push(now - asked.get(shown));
+                requestAnimationFrame(look);
+            };
+            requestAnimationFrame(look);
+        })()""",
+    )
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for step in range(20):
+        page.mouse.move(x + 15 * step, y)
+    page.mouse.up()
+    page.keyboard.down("Control")
+    for _ in range(15):
+        page.mouse.wheel(0, -60)
+        page.wait_for_timeout(60)
+    page.keyboard.up("Control")
+    page.keyboard.down("Shift")
+    for way in (40, -40) * 8:
+        page.mouse.wheel(0, way)
+        page.wait_for_timeout(60)
+    page.keyboard.up("Shift")
+    until(page, "s.picture.shown === s.view")
+    frames, fresh = ask(page, "[globalThis.frames_ms, globalThis.fresh_ms]")
+    told = {
+        "frame p50": np.percentile(frames, 50),
+        "p99": np.percentile(frames, 99),
+        "longest": max(frames),
+        "data p95": np.percentile(fresh, 95),
+    }
+    print("a million points", {name: round(value, 1) for name, value in told.items()}, len(fresh))
+    assert len(fresh) >= 5
+    assert np.percentile(frames, 99) < 100
+    assert np.percentile(fresh, 50) < 500

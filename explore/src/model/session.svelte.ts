@@ -62,7 +62,8 @@ export class Session {
   private editing = false;
   private abort: AbortController | null = null;
   private settling: ReturnType<typeof setTimeout> | undefined;
-  private refining: ReturnType<typeof setTimeout> | undefined;
+  private refining = false;
+  private telling = new AbortController();
   private started = 0;
   private begun = 0;
   private noticing: ReturnType<typeof setTimeout> | undefined;
@@ -403,8 +404,9 @@ export class Session {
     from_ns = Math.min(Math.max(from_ns, whole.from_ns), whole.to_ns - width);
     to_ns = from_ns + width;
     this.view = { from_ns, to_ns };
-    clearTimeout(this.refining);
-    this.refining = setTimeout(() => void this.refine().catch((error: unknown) => this.fail(error)), 40);
+    clearTimeout(this.noticing);
+    this.telling.abort();
+    void this.refine();
   }
 
   /** Brings an event into the middle of the view, and its flow into the graph of segments. */
@@ -416,19 +418,40 @@ export class Session {
     this.zoom({ from_ns: mark.at_ns - width / 2, to_ns: mark.at_ns + width / 2 });
   }
 
+  /** Asks for the samples in view; what is zoomed meanwhile comes right after, one request at a time. */
   private async refine(): Promise<void> {
-    const view = this.view;
-    const again = async (picture: Picture | null): Promise<Picture | null> => {
-      if (!picture) return null;
-      const lines = await fetchLines(this.engine, picture.handle, picture.lines, view, budget(picture.lines.length, this.width));
-      return { ...picture, lines, shown: view };
-    };
-    const [picture, before] = [this.picture, this.before];
-    const fresh = await again(picture);
+    if (this.refining) return;
+    this.refining = true;
+    try {
+      let view: Range;
+      do {
+        view = this.view;
+        await this.lookCloser(view);
+      } while (this.view !== view);
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.refining = false;
+    }
+    this.noticeSoon();
+  }
+
+  /** Words for the view come when it has rested: they cost the engine more than lines do. */
+  private noticeSoon(): void {
+    clearTimeout(this.noticing);
+    this.telling.abort();
+    this.telling = new AbortController();
+    const { signal } = this.telling;
+    this.noticing = setTimeout(() => void this.notice(signal), 200);
+  }
+
+  private async lookCloser(view: Range): Promise<void> {
+    const again = async (of: Picture | null): Promise<Picture | null> =>
+      of && { ...of, lines: await fetchLines(this.engine, of.handle, of.lines, view, budget(of.lines.length, this.width)), shown: view };
+    const { picture, before } = this;
+    const [fresh, old] = await Promise.all([again(picture), again(before).catch(() => before)]);
     if (this.picture === picture) this.picture = fresh;
-    const freshBefore = await again(before).catch(() => before);
-    if (this.pinned === before) this.pinned = freshBefore;
-    else if (this.ghost === before) this.ghost = freshBefore;
-    await this.notice();
+    if (this.pinned === before) this.pinned = old;
+    else if (this.ghost === before) this.ghost = old;
   }
 }
