@@ -74,6 +74,8 @@ class Events:
 
     def where(self, chosen: npt.NDArray[np.bool_]) -> Events:
         """Returns the rows for which `chosen` is true."""
+        if chosen.all():
+            return self
         numbers = {name: values[chosen] for name, values in self._numbers.items()}
         return Events(numbers, self.kind.where(chosen), self.reason.where(chosen))
 
