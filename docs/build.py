@@ -6,11 +6,13 @@ to target/docs/source; a link between two pages leads from page to page there, a
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +21,8 @@ import elephan
 from elephan.cli import app
 from elephan.cli.command.list import KINDS, rows
 from elephan.cli.parser import Argument, parameters
+from elephan.explore.server import PAGE, WASM
+from elephan.scenario.source import library
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -40,6 +44,7 @@ ELSEWHERE = {
 GENERATED = {"reference/commands.md", "reference/lists.md", "reference/python/index.md"}
 LINK = re.compile(r"(?<!\\)(\]\()([^)\s]+)(\))")
 PICTURES = (".png", ".svg")
+LIVE = re.compile(r"^<!-- live: (.+?) -->$", re.MULTILINE)
 FENCE = re.compile(r"^(```.*?^```)", re.MULTILINE | re.DOTALL)
 
 
@@ -91,6 +96,31 @@ def relinked(text: str, page: Path, place: str, known: dict[Path, str], external
 
     parts = FENCE.split(text)
     return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
+
+
+def packed(text: str) -> str:
+    """Returns a scenario as a fragment of an address, as the page of `elephan explore` keeps it (explore/src/model/link.ts)."""
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    data = deflate.compress(text.encode()) + deflate.flush()
+    return "s=" + base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def with_live_figures(text: str) -> str:
+    """Returns the text of a page with a place for the page of `elephan explore` where it says `<!-- live: NAME -->`.
+
+    NAME is a scenario of the library, or a file that the page lets its reader save.
+    """
+
+    def place(found: re.Match[str]) -> str:
+        name = found[1]
+        block = re.search(rf"`{re.escape(name)}`[^`]*:\n+```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        scenario = library()[name].path.read_text(encoding="utf-8") if name in library() else block[1] if block else ""
+        if not scenario:
+            sys.exit(f"live: {name} is no scenario of the library, and its page does not show it")
+        said = f"<code>elephan explore {name}</code> shows this scenario as a page with sliders."
+        return f'```{{raw}} html\n<p class="live" data-scenario="{packed(scenario)}">{said}</p>\n```'
+
+    return LIVE.sub(place, text)
 
 
 def _escaped(text: str) -> str:
@@ -175,10 +205,12 @@ def assemble() -> set[str]:
     shutil.copytree(
         DOCS, source, ignore=shutil.ignore_patterns("*.md", "build.py", "__pycache__", "*.lock", "examples", "notebooks")
     )
+    shutil.copy(PAGE / "icon.svg", source / "_static")
     known, external, broken = pages(), set[str](), list[str]()
     written: dict[str, str] = {"reference/commands.md": command_page(), "reference/lists.md": list_page(), **python_pages()}
     for page, place in known.items():
-        written[place] = relinked(page.read_text(encoding="utf-8"), page, place, known, external, broken)
+        text = with_live_figures(page.read_text(encoding="utf-8"))
+        written[place] = relinked(text, page, place, known, external, broken)
     for place, text in written.items():
         (source / place).parent.mkdir(parents=True, exist_ok=True)
         (source / place).write_text(text, encoding="utf-8")
@@ -205,6 +237,9 @@ def main() -> None:
     sphinx("man", TARGET / "man")
     shutil.rmtree(SITE, ignore_errors=True)
     shutil.copytree(TARGET / "html", SITE, ignore=shutil.ignore_patterns(".doctrees", ".buildinfo*", "objects.inv"))
+    if WASM.is_dir():  # the site for a web server has live figures; an installed elephan serves them from where they are
+        shutil.copytree(PAGE, TARGET / "html" / "live")
+        shutil.copytree(WASM, TARGET / "html" / "live" / "wasm")
     size = sum(path.stat().st_size for path in SITE.rglob("*") if path.is_file()) / 1e6
     print(f"the book: {SITE.relative_to(ROOT)}/index.html, {size:.1f} MB")
     print(f"links to other sites, which are not fetched: {len(external)}, in target/docs/external.txt")

@@ -28,6 +28,7 @@ toc_object_entries = False
 html_theme = "furo"
 html_title = f"elephan {release}"
 html_static_path = ["_static"]
+html_favicon = "_static/icon.svg"
 html_css_files = ["book.css"]
 html_js_files = ["live.js"]
 html_show_sphinx = False

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import urllib.request
 from pathlib import Path
 
 import book
@@ -15,6 +17,8 @@ import pytest
 from elephan import cli
 from elephan.base.errors import InputError
 from elephan.cli.command import docs
+from elephan.explore import server
+from elephan.explore.book import application
 
 QUICK = ("sawtooth",)
 TUTORIALS = [pytest.param(page, marks=[] if page.stem in QUICK else [pytest.mark.slow], id=page.stem) for page in book.PAGES]
@@ -111,3 +115,40 @@ print(build.relinked(text, build.DOCS / "models" / "x.md", "models/x.md", build.
     assert found, done.stdout
     assert links == "[a](nowhere.md) [b](reno.md#x) [c](../contributing.md) [d](https://example.org)"
     assert others == "{'https://example.org'}\n"
+
+
+def test_a_live_figure_has_its_scenario() -> None:
+    code = """import base64, build, sys, zlib
+text = "Save this as `a.toml`:\\n\\n```toml\\nx = 1\\n```\\n\\n<!-- live: a.toml -->\\n\\n`sawtooth`:\\n```toml\\n```\\n<!-- live: sawtooth -->\\n"
+for part in build.with_live_figures(text).split('data-scenario="s=')[1:]:
+    kept = part.partition('"')[0]
+    print(zlib.decompress(base64.urlsafe_b64decode(kept + "=" * (-len(kept) % 4)), -15).decode().splitlines()[-1])"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=book.ROOT / "docs")
+    assert done.stdout.splitlines() == ["x = 1", 'every = "50 ms"']
+
+
+def test_the_book_is_served_with_live_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = tmp_path / "wasm"
+    engine.mkdir()
+    (engine / "elephan.wasm").write_bytes(b"\0asm")
+    monkeypatch.setattr("elephan.explore.book.WASM", engine)
+    site = _book(tmp_path / "site")
+    with server.listen("127.0.0.1", None) as listening:
+        started = threading.Event()
+        running = server.Server(application(site), started.set)
+        thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
+        thread.start()
+        try:
+            assert started.wait(10)
+            root = f"http://127.0.0.1:{listening.getsockname()[1]}"
+            for path, begin in (
+                ("models/dctcp.html", b"models"),
+                ("", b"index"),
+                ("live/", b"<!doctype"),
+                ("live/wasm/elephan.wasm", b"\0asm"),
+            ):
+                with urllib.request.urlopen(f"{root}/{path}", timeout=10) as answer:
+                    assert answer.read().lower().startswith(begin), path
+        finally:
+            running.should_exit = True
+            thread.join(10)

@@ -1,16 +1,20 @@
 """Open the book in the browser, from this machine.
 
 PAGE is a word of an address, such as `dctcp` or `tutorials/sawtooth`. Without it the first page opens. The command prints the
-address, so that it can be opened by hand.
+address, so that it can be opened by hand. With --serve the figures of tutorials can be moved: a small server on this machine
+gives the pages to the browser until Ctrl-C ends it.
 """
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-from elephan.base.browser import show
+from elephan.base.browser import show, show_beside
 from elephan.base.errors import InputError, nearest
 from elephan.cli.parser import Argument, Option
+from elephan.explore import server
+from elephan.explore.book import application
 
 BOOK = Path(__file__).parents[2] / "book"
 
@@ -33,8 +37,26 @@ def find(page: str | None, book: Path) -> Path:
 def command(
     page: Annotated[str | None, Argument(metavar="PAGE", help="A page, such as dctcp or tutorials/sawtooth.")] = None,
     no_open: Annotated[bool, Option("--no-open", help="Print the address and open no browser.")] = False,
+    serve: Annotated[bool, Option("--serve", help="Serve the book on this machine, with live figures.")] = False,
 ) -> None:
-    address = find(page, BOOK).as_uri()
+    file, wanted = find(page, BOOK), not no_open and sys.stdout.isatty()
+    if serve:
+        _serve(file.relative_to(BOOK).as_posix(), wanted)
+        return
+    address = file.as_uri()
     print(address)
-    if not no_open and sys.stdout.isatty():
+    if wanted:
         show(address)
+
+
+def _serve(page: str, wanted: bool) -> None:
+    with server.listen("127.0.0.1", None) as listening:
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}/{page}"
+
+        def ready() -> None:
+            print(f"{address}\nCtrl-C ends it.", flush=True)
+            if wanted:
+                show_beside(address)
+
+        with suppress(KeyboardInterrupt):
+            server.Server(application(BOOK), ready).run([listening])
