@@ -110,7 +110,7 @@ def test_the_examples_are_the_class_to_the_bit(tmp_path: Path, aimd: Any, langua
     assert as_program.flows["congestion_control"].to_pylist() == ["aimd", "aimd"]
     assert sum(as_class.flows["fast_retran"].to_pylist()) > 4, "losses, so that the cut is compared as well"
     same_but_the_name(as_class, as_program)
-    el.testing.check_congestion_control(el.Program(program=str(built)), cases=40, days=False)
+    el.testing.check_congestion_control(el.Program(program=str(built)), cases=20, days=False)
     assert as_program.manifest["guests"] == [
         {"program": str(built), "source_sha256": hashlib.sha256(built.read_bytes()).hexdigest()}
     ]
@@ -264,6 +264,18 @@ def test_a_program_hears_of_everything(tmp_path: Path) -> None:
     assert [line["n"] for line in lines] == list(range(2, len(lines) + 2))
 
 
+def test_a_program_that_changes_behind_its_file_is_asked_anew(tmp_path: Path) -> None:
+    """A script that starts something else has the same file when that changes."""
+    inner, outer = program(tmp_path, name="inner"), tmp_path / "outer"
+    outer.write_text(f"#!/bin/sh\nexec {inner}\n")
+    outer.chmod(0o755)
+    run(outer)
+    program(tmp_path, name="inner", first="answer['states'] = ['more']")
+    with pytest.raises(el.ElephanError, match="answered hello otherwise than before"):
+        run(outer)
+    run(outer)
+
+
 def test_stepping_by_hand(tmp_path: Path) -> None:
     one = el.cc.new(el.Program(program=str(program(tmp_path))), mss=1000, initial_window=10)
     one.on_loss(0.1, 1000, 10_000)  # the cut of RFC 5681, as the program does not ask for it
@@ -338,7 +350,11 @@ def test_a_program_stays_on_its_machine(tmp_path: Path) -> None:
     gone = replace(luggage, programs={str(path): (str(tmp_path / "gone"), "0")})
     with pytest.raises(el.InputError, match=r"programs do not travel, and this one is not on .*; put it at this path there"):
         travel.arrived(job, gone)
-    short = {**set_in, "duration": "2 s"}
+
+
+@pytest.mark.slow  # 2 s: processes start
+def test_processes_of_this_machine_run_a_program(tmp_path: Path) -> None:
+    short = {**SHORT, "duration": "2 s", CONTROLLER: {"program": str(program(tmp_path))}}
     here, there = (el.sweep("sawtooth", set=short, repetitions=2, on=on, workers=1) for on in ("threads", "processes"))
     assert there.table.equals(here.table)
 

@@ -108,6 +108,7 @@ class Run:
             core.at_end(self._pipe.close)
             self._connections = 0
             if hello != self.hello:
+                _hello.cache_clear()  # what the file starts has changed, and the next run asks anew
                 raise self._pipe.failed("answered hello otherwise than before")
         self._connections += 1
         return Connection(self._pipe, self.hello, self._connections - 1)

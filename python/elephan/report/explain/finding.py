@@ -52,10 +52,10 @@ def phase_before(flow: Flow, time_ns: float) -> str:
 
 
 def back_in_avoidance(flow: Flow, time_ns: float) -> float:
-    """When a flow was back in congestion avoidance, or the end of the run."""
+    """When a flow was back in congestion avoidance, or its end, or that of the run."""
     samples = flow.samples
     back = samples["time_ns"][(samples["time_ns"] > time_ns) & (samples["phase"] == "congestion_avoidance")]
-    return float(back[0]) if back.size else float(flow.facts.run.duration_ns)
+    return float(back[0]) if back.size else flow.value("start_ns") + flow.lived_ns
 
 
 def when(finding: Finding) -> str:

@@ -131,7 +131,7 @@ def unfair_share(facts: Facts) -> Iterator[Finding]:
     said = (
         f" What differs: {', '.join(differs)}."
         if differs
-        else " Their settings and round-trip times are the same: one run shows chance."
+        else " Their settings and round-trip times are the same: other seeds may say otherwise."
     )
     yield Finding(
         "unfair_share",
