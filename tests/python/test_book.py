@@ -119,7 +119,8 @@ print(build.relinked(text, build.DOCS / "models" / "x.md", "models/x.md", build.
 
 def test_a_live_figure_has_its_scenario() -> None:
     code = """import base64, build, sys, zlib
-text = "Save this as `a.toml`:\\n\\n```toml\\nx = 1\\n```\\n\\n<!-- live: a.toml -->\\n\\n`sawtooth`:\\n```toml\\n```\\n<!-- live: sawtooth -->\\n"
+text = "Save this as `a.toml`:\\n\\n```toml\\nx = 1\\n```\\n\\n<!-- live: a.toml -->\\n"
+text += "`sawtooth`:\\n```toml\\n```\\n<!-- live: sawtooth -->\\n"
 for part in build.with_live_figures(text).split('data-scenario="s=')[1:]:
     kept = part.partition('"')[0]
     print(zlib.decompress(base64.urlsafe_b64decode(kept + "=" * (-len(kept) % 4)), -15).decode().splitlines()[-1])"""
