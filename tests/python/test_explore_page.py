@@ -458,10 +458,8 @@ def test_a_million_points_are_dragged_and_zoomed(page, server):
     settled(page)
     ask(page, """void s.type(s.text.replace(/every\\s*=\\s*"[^"]*"/, 'every = "60 us"'))""")
     until(page, "/60 us/.test(s.picture.text) && s.picture.share >= 1 && !s.running", seconds=60)
-    rows = ask(
-        page,
-        "s.engine.request('rows', {handle: s.picture.handle, table: 'flow_samples', columns: ['flow'], limit: 1}).then(r => r.head.of)",
-    )
+    wanted = "{handle: s.picture.handle, table: 'flow_samples', columns: ['flow'], limit: 1}"
+    rows = ask(page, f"s.engine.request('rows', {wanted}).then(r => r.head.of)")
     assert rows >= 1_000_000
     page.wait_for_timeout(1000)
     box = page.locator('[data-panel="window"] .u-over').bounding_box()
@@ -477,7 +475,8 @@ def test_a_million_points_are_dragged_and_zoomed(page, server):
                 globalThis.frames_ms.push(now - last);
                 last = now;
                 if (s.view !== view) asked.set(view = s.view, now);
-                if (s.picture.shown !== shown && asked.has(shown = s.picture.shown)) globalThis.fresh_ms.push(now - asked.get(shown));
+                if (s.picture.shown !== shown && asked.has(shown = s.picture.shown))
+                    globalThis.fresh_ms.push(now - asked.get(shown));
                 requestAnimationFrame(look);
             };
             requestAnimationFrame(look);
