@@ -59,8 +59,9 @@ def paragraphs(text: str) -> list[tuple[int, str]]:
 
 
 def sentences(paragraph: str) -> list[str]:
-    """Returns the sentences of a paragraph; code is one word, of a link only its text stays."""
+    """Returns the sentences of a paragraph; code is one word, so is a list of it, and of a link only its text stays."""
     plain = re.sub(r"``[^`]*``|`[^`]*`", "CODE", paragraph)
+    plain = re.sub(r"CODE(?:(?:,| and| or|, and|, or) CODE)+", "CODE", plain)  # a list of names is one word
     plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", plain)
     plain = re.sub(r"\b(e\.g|i\.e|vs|cf|No|approx|et al|Fig|Sec)\.", r"\1", plain)
     return [one for one in re.split(r"(?<=[.!?])[)\"*_]*\s+(?=[\"(*_]*(?:[A-Z0-9]|elephan\b))|:\s+(?=[A-Z])", plain) if one.strip()]
