@@ -19,7 +19,7 @@ ifneq ($(shell rustc --version >/dev/null 2>&1 && echo there),there)
 export RUSTUP_TOOLCHAIN := stable
 endif
 
-.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate page page-check clean packetdrill web docs docs-update
+.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate page page-check clean packetdrill web conformance docs docs-update
 
 help:
 	@echo "make demo      the quick run of the study intel-2004: answer, verdicts, report"
@@ -36,6 +36,7 @@ help:
 	@echo "make docs-update  run what the tutorials show, write numbers and pictures again"
 	@echo "make packetdrill DIR=...  packetdrill scripts below DIR, as a table"
 	@echo "make generate  write the generated files again: schema, references, Python classes"
+	@echo "make conformance  the conformance of every built-in congestion control, for the docs"
 	@echo "make page      build the page of elephan explore again (needs Node; users do not)"
 
 $(VENV)/.deps: requirements.lock
@@ -237,3 +238,7 @@ clean:
 # Runs packetdrill scripts below DIR and prints a table by folder, such as DIR=packetdrill/gtests/net.
 packetdrill: setup
 	@$(BIN)/elephan packetdrill --table $(DIR) || test $$? -eq 1
+
+# The page of every built-in congestion control's conformance; runs that are kept are not run again.
+conformance: setup
+	$(BIN)/python docs/conformance_reports.py $(CHECK)

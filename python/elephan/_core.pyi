@@ -508,6 +508,9 @@ class Congestion:
 def check_guest(words: dict[str, Any], seed: int, cases: int, acks: int) -> tuple[str, BaseException | None] | None:
     """Puts a class through drawn stories and, with `acks`, ten days; None, or the failure as text and what was raised."""
 
+def check_built_in(words: dict[str, Any], seed: int, cases: int, acks: int) -> tuple[str, BaseException | None] | None:
+    """The same for a built-in congestion control, a table with `kind` and its parameters."""
+
 @final
 class TcpEndpoint:
     """One end of a connection, stepped by hand. Times are seconds, sizes bytes."""

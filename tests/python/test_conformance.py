@@ -168,6 +168,12 @@ def test_the_harness_tells_the_shortest_story(folder: Path) -> None:
     assert "the shortest story" in found.finding("bounds").message
 
 
+def test_built_in_controls_go_through_the_harness_too() -> None:
+    for control in ("reno", {"kind": "cubic", "preset": "linux"}, "hybla"):
+        found = el.conformance([control], only=["bounds", "ten-days"])
+        assert [one.verdict for one in found.findings] == ["passed", "passed"]
+
+
 def test_every_shipped_check_runs_and_says_what_it_is_for() -> None:
     checks = read_checks()
     assert len(checks) > 45

@@ -41,25 +41,6 @@ fn controllers() -> Vec<Controller> {
     pairs().iter().map(controller).collect()
 }
 
-/// Congestion controls that set their window themselves: an ACK may give back at once what they lowered on purpose for a while, and
-/// `ssthresh` is only what they leave for others to see.
-const SET_THEIR_WINDOW: [&str; 5] = ["bbr", "bbr3", "xcp", "explicit_rate", "hpcc"];
-
-fn rules(cc: &Spec) -> Rules {
-    Rules {
-        sets_its_window: SET_THEIR_WINDOW.contains(&cc.name()),
-        raises_on_events: matches!(cc, Spec::Westwood(p) if p.raises),
-        undoes_internals: match cc {
-            Spec::Cubic(p) => p.undo_restores,
-            Spec::Bic(p) => p.undo_restores,
-            _ => true,
-        },
-        // Hybla's slow start is up to 2^16 times as fast, and one ACK may be slow start and congestion avoidance.
-        slow_start_times: if cc.name() == "hybla" { f64::from(1 << 17) } else { 1.0 },
-        ..Rules::default()
-    }
-}
-
 /// Stories of each congestion control: a hundred, or as many as properties have cases.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(100)
@@ -68,7 +49,7 @@ fn cases() -> u32 {
 #[test]
 fn every_congestion_control_keeps_its_bounds_and_is_deterministic() {
     for (n, pair) in pairs().iter().enumerate() {
-        let outcome = fuzz::stories(&|| controller(pair), &rules(&pair.0), n as u64 * 1_000_000, cases());
+        let outcome = fuzz::stories(&|| controller(pair), &Rules::of(&pair.0), n as u64 * 1_000_000, cases());
         outcome.unwrap_or_else(|failure| panic!("{failure}"));
     }
 }
@@ -77,7 +58,7 @@ fn every_congestion_control_keeps_its_bounds_and_is_deterministic() {
 #[test]
 fn ten_days_without_a_loss_overflow_nothing() {
     for pair in pairs() {
-        let outcome = fuzz::ten_days(&|| controller(&pair), &rules(&pair.0), 86_400);
+        let outcome = fuzz::ten_days(&|| controller(&pair), &Rules::of(&pair.0), 86_400);
         outcome.unwrap_or_else(|failure| panic!("{failure}"));
     }
 }

@@ -1,14 +1,15 @@
 //! A congestion control without a network: the stepping class behind `elephan.cc.new`.
 
+use elephan_cc::fuzz::{self, Rules};
 use elephan_cc::rdma::{Hop, Progress, Telemetry};
 use elephan_cc::train::{Arrival, Departure, Memory, Start};
-use elephan_cc::{Ack, Controller, Nic, Signal, slow_start};
+use elephan_cc::{Ack, Controller, Nic, Signal, Spec, slow_start};
 use elephan_units::{Span, Time};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
 
-use crate::errors::{ScenarioError, guard};
+use crate::errors::{ScenarioError, guard, scenario_error};
 use crate::guest;
 use crate::json;
 use crate::number;
@@ -367,4 +368,21 @@ impl Cc {
         })?;
         guest::raise(&self.controller)
     }
+}
+
+/// Puts a built-in congestion control, named by a table with `kind`, through drawn stories as `check_guest` does a guest. None, or the
+/// failure as text, with None for what it raised.
+#[pyfunction]
+pub fn check_built_in(
+    py: Python<'_>,
+    words: &Bound<'_, PyDict>,
+    seed: u64,
+    cases: u32,
+    acks: u64,
+) -> PyResult<Option<(String, Option<Py<PyAny>>)>> {
+    let spec: Spec = serde_json::from_value(Value::Object(json::table(words)?)).map_err(scenario_error)?;
+    let rules = Rules::of(&spec);
+    let make = |slow: &slow_start::Spec| Controller::with_slow_start(&spec, slow, Some(2.0), fuzz::MSS, fuzz::INITIAL);
+    let outcome = py.detach(|| guard(|| Ok(fuzz::all(&make, &rules, seed, cases, acks))))?;
+    Ok(outcome.err().map(|failure| (failure.to_string(), None)))
 }

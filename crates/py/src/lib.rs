@@ -46,6 +46,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     trace::register(module)?;
     packetdrill::register(module)?;
     module.add_class::<cc::Cc>()?;
+    module.add_function(wrap_pyfunction!(cc::check_built_in, module)?)?;
     module.add_class::<disk::DiskModel>()?;
     module.add_class::<explore::Desk>()?;
     module.add_class::<host::TransmitSide>()?;

@@ -15,6 +15,7 @@ def broken(words: dict[str, Any], cases: int, seed: int, days: bool) -> tuple[st
 
     `words`: how a scenario names it. `cases` stories are drawn from `seed` on; with `days` ten simulated days follow.
     """
+    name = "check_built_in" if "kind" in words else "check_guest"
 
     # Ctrl-C goes to the main thread: in the class's methods it would be taken for what they raise.
     def work(stop: core.Stop) -> tuple[str, BaseException | None] | None:
@@ -22,7 +23,7 @@ def broken(words: dict[str, Any], cases: int, seed: int, days: bool) -> tuple[st
         for begin, count, acks in [*rounds, *([(seed, 0, _DAYS_ACKS)] if days else [])]:
             if stop.asked:
                 return None
-            failure: tuple[str, BaseException | None] | None = core.call("check_guest", words, begin, count, acks)
+            failure: tuple[str, BaseException | None] | None = core.call(name, words, begin, count, acks)
             if failure is not None:
                 return failure
         return None

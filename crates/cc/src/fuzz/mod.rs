@@ -15,7 +15,7 @@ use elephan_units::{Span, Time};
 pub use story::{Step, What};
 
 use crate::guest::Fault;
-use crate::{Controller, MAX_WINDOW_BYTES};
+use crate::{Controller, MAX_WINDOW_BYTES, Spec, slow_start};
 use story::Random;
 
 /// Segment size of the congestion controls that are tested, and their initial window, in bytes.
@@ -49,6 +49,28 @@ impl Default for Rules {
             by_round: false,
             slow_start_times: 1.0,
             undoes_internals: true,
+        }
+    }
+}
+
+/// Congestion controls that set their window themselves: an ACK may give back at once what they lowered on purpose for a while, and
+/// `ssthresh` is only what they leave for others to see.
+const SET_THEIR_WINDOW: [&str; 5] = ["bbr", "bbr3", "xcp", "explicit_rate", "hpcc"];
+
+impl Rules {
+    /// The rules of a built-in congestion control.
+    pub fn of(cc: &Spec) -> Rules {
+        Rules {
+            sets_its_window: SET_THEIR_WINDOW.contains(&cc.name()),
+            raises_on_events: matches!(cc, Spec::Westwood(p) if p.raises),
+            undoes_internals: match cc {
+                Spec::Cubic(p) => p.undo_restores,
+                Spec::Bic(p) => p.undo_restores,
+                _ => true,
+            },
+            // Hybla's slow start is up to 2^16 times as fast, and one ACK may be slow start and congestion avoidance.
+            slow_start_times: if cc.name() == "hybla" { f64::from(1 << 17) } else { 1.0 },
+            ..Rules::default()
         }
     }
 }
@@ -200,6 +222,24 @@ fn judge(make: &dyn Fn() -> Controller, rules: &Rules, story: &[Step], end: (u64
     let mut pair = Pair::new(make, rules);
     story.iter().try_for_each(|step| pair.step(step))?;
     pair.undo(end)
+}
+
+/// Puts the congestion controls that `make` makes through `cases` drawn stories from `seed` on, each with one of the slow starts in
+/// turn, then, with `acks`, through ten days of so many ACKs.
+pub fn all(
+    make: &dyn Fn(&slow_start::Spec) -> Controller,
+    rules: &Rules,
+    seed: u64,
+    cases: u32,
+    acks: u64,
+) -> Result<(), Box<Failure>> {
+    let slow_starts = slow_start::Spec::all();
+    for case in 0..u64::from(cases) {
+        let seed = seed.wrapping_add(case);
+        let slow = &slow_starts[(seed % slow_starts.len() as u64) as usize];
+        stories(&|| make(slow), rules, seed, 1)?;
+    }
+    if acks > 0 { ten_days(&|| make(&slow_starts[0]), rules, acks) } else { Ok(()) }
 }
 
 /// Puts the congestion controls that `make` makes through `cases` drawn stories.

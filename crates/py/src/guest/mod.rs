@@ -153,20 +153,8 @@ fn check_guest(
         ..fuzz::Rules::default()
     };
     let spec = elephan_cc::Spec::Guest(spec.bound(Arc::new(Maker(class))));
-    let slow_starts = slow_start::Spec::all();
-    let controller =
-        |slow: &slow_start::Spec| Controller::with_slow_start(&spec, slow, Some(2.0), fuzz::MSS, fuzz::INITIAL);
-    let outcome = py.detach(|| {
-        guard(|| {
-            let stories = (0..u64::from(cases)).try_for_each(|case| {
-                let seed = seed.wrapping_add(case);
-                let slow = &slow_starts[(seed % slow_starts.len() as u64) as usize];
-                fuzz::stories(&|| controller(slow), &rules, seed, 1)
-            });
-            let days = || if acks > 0 { fuzz::ten_days(&|| controller(&slow_starts[0]), &rules, acks) } else { Ok(()) };
-            Ok(stories.and_then(|()| days()))
-        })
-    })?;
+    let make = |slow: &slow_start::Spec| Controller::with_slow_start(&spec, slow, Some(2.0), fuzz::MSS, fuzz::INITIAL);
+    let outcome = py.detach(|| guard(|| Ok(fuzz::all(&make, &rules, seed, cases, acks))))?;
     let Err(failure) = outcome else { return Ok(None) };
     let raised = failure.fault.as_ref().and_then(|fault| fault.cause.downcast_ref::<Raised>());
     Ok(Some((failure.to_string(), raised.map(|raised| raised.error.clone_ref(py).into_value(py).into_any()))))

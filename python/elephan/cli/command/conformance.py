@@ -28,6 +28,7 @@ def command(
     only: Annotated[list[str] | None, Option(metavar="ID", help="Only this check; may be repeated.")] = None,
     quick: Annotated[bool, Option("--quick", help="3 repetitions of each check, even if the verdict is not sure then.")] = False,
     fail_fast: Annotated[bool, Option("--fail-fast", help="End at the first check that fails.")] = False,
+    no_stories: Annotated[bool, Option("--no-stories", help="Do not look for the smallest failing stories.")] = False,
     repetitions: Annotated[
         int | None,
         Option(
@@ -58,6 +59,7 @@ def command(
         only=only or (),
         quick=quick,
         fail_fast=fail_fast,
+        stories=not no_stories,
         repetitions=repetitions,
         seed=seed,
         workers=workers,

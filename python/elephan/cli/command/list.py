@@ -50,9 +50,16 @@ def _workloads() -> Rows:
     return [(workload.name, workload.about) for workload in WORKLOADS.values()]
 
 
+def _checks() -> Rows:
+    from elephan.experiment.conformance.checks import read_checks
+
+    return [(check.id, f"{check.title} ({check.area})") for check in read_checks()]
+
+
 # What is listed, and by whom: the core knows the lists without a function.
 KINDS: dict[str, tuple[str, Callable[[], Rows] | None]] = {
     "scenarios": ("what `elephan run NAME` and `elephan sweep NAME` know", _scenarios),
+    "checks": ("what `elephan conformance` asks", _checks),
     "studies": ("what `elephan study run NAME` knows", studies),
     "congestion-controls": ("values of `congestion_control`", None),
     "stacks": ("values of `stack`", None),

@@ -169,6 +169,7 @@ def conformance(
     only: Sequence[str] = (),
     quick: bool = False,
     fail_fast: bool = False,
+    stories: bool = True,
     repetitions: int | None = None,
     seed: int | None = None,
     workers: int | None = None,
@@ -187,8 +188,8 @@ def conformance(
     `control`: a name, a text such as `"mine.py:Mine"`, a dict or a class, as of `el.compare`. `checks`: a file whose checks are
     added, or replace those with the same id; `only`: ids of checks. A check has 3 repetitions, and 3 more while its verdict is not
     sure, up to `repetitions`, which is 9 by default; `quick` makes 3 of all. `fail_fast` ends at the first check that fails. Of
-    each check that fails the smallest failing scenario is looked for: `stories`. `python_from`: as of `el.run`; other arguments as
-    of `el.sweep`.
+    each check that fails the smallest failing scenario is looked for, unless `stories` is False. `python_from`: as of `el.run`;
+    other arguments as of `el.sweep`.
 
     >>> found = el.conformance("vegas", only=["fair-to-itself", "idle-line"], quick=True)
     Traceback (most recent call last):
@@ -209,13 +210,13 @@ def conformance(
     work = _Work(controller, trust(python_from, controller.value), how, first, count)
     clock = time.monotonic()
     findings = work.fast(chosen) if fail_fast else work.all(chosen)
-    stories = work.stories(findings)
-    findings = [replace(one, story=next((s.file for s in stories if s.check == one.check.id), "")) for one in findings]
+    told = work.stories(findings) if stories else []
+    findings = [replace(one, story=next((s.file for s in told if s.check == one.check.id), "")) for one in findings]
     facts = {
         "seed": first, "repetitions": count, "quick": quick, "failures": [], "guests": work.guests,
         "wall_s": time.monotonic() - clock, **work.incomplete,
     }  # fmt: skip
-    found = Conformance(controller, findings, stories, work.trials, facts)
+    found = Conformance(controller, findings, told, work.trials, facts)
     if out is not None:
         found.facts["folder"] = os.fspath(out)
         found.save(out, progress, report or work.interrupted)

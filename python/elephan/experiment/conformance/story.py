@@ -72,9 +72,7 @@ def shortest(
         table: Mapping[str, Any] = without_defaults(first.source, first.overrides, seed)
     except ElephanError:
         return None
-    search = _Search(
-        check, check.asked, controller, agreed, replace(how, label=f"smallest story of {check.id}", why=False, keep=None), seed
-    )
+    search = _Search(check, check.asked, controller, agreed, replace(how, progress=False, why=False, keep=None), seed)
     value = search.find_witness(table)
     if value is None:
         return None

@@ -16,7 +16,7 @@ from elephan.result import folder
 from elephan.result.command import command_line
 from elephan.scenario import core
 
-_SIGNS = {PASSED: "✓", FAILED: "✗", NOT_SURE: "?", NOT_APPLICABLE: "-"}
+_MARKS = {PASSED: "holds", FAILED: "fails", NOT_SURE: "inconclusive", NOT_APPLICABLE: "not-run"}
 _NOTE = (
     "A check passes if the whole 95 % interval of its repetitions is within the margin, fails if none of it is, and is not sure "
     "otherwise. reno, cubic and bbr ran in the same experiments with the same seeds."
@@ -51,7 +51,7 @@ def _row(finding: Finding, others: Sequence[str]) -> list[Cell]:
     score = interval_cell(finding.score, one.unit, 3) if finding.score.n else Cell("-")
     if judged:
         score = Cell(score.text, judged)
-    mark = Cell(f"{_SIGNS[finding.verdict]} {finding.verdict}")
+    mark = Cell(finding.verdict, mark=_MARKS[finding.verdict])
     return [Cell(one.title, one.id), mark, score, Cell(one.expected), *references]
 
 

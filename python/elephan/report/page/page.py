@@ -35,10 +35,11 @@ def of_failures(failures: Sequence[str], facts: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value in a table, and the interval below it."""
+    """A value in a table, and the interval below it. `mark`: the class of a verdict."""
 
     text: str
     range: str = ""
+    mark: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,109 @@
+"""Writes docs/conformance-reports.md: the conformance of every built-in congestion control for TCP.
+
+`make conformance` runs it; `--check` says whether the page is what it would write.
+"""
+
+import sys
+from pathlib import Path
+
+import elephan as el
+from elephan.experiment.conformance.conformance import Conformance
+from elephan.experiment.conformance.judge import FAILED, NOT_APPLICABLE, NOT_SURE, PASSED, REFERENCES, Finding
+from elephan.scenario.congestion import names
+
+HERE = Path(__file__).parent
+PAGE = HERE / "conformance-reports.md"
+STORE = HERE.parent / "results" / "conformance-reports.trials"
+HEAD = """# Conformance of the built-in congestion controls
+
+For readers who choose a congestion control, and for authors who compare theirs. Written by
+`make conformance` from [the checks](conformance.md); do not edit. No margin was chosen for what a
+built-in congestion control does, and a failure is no bug: each control's page says what its
+authors wanted. `reno`, `cubic` and `bbr` are beside each score.
+
+The columns of areas say how many of the checks that apply are passed.
+"""
+WIDTH = 98
+
+
+def controls() -> list[str]:
+    """Returns the built-in congestion controls for TCP."""
+    found = []
+    for name in names():
+        try:
+            el.cc.new(name)
+            el.run("sawtooth", set={"traffic.reno.congestion_control": name, "duration": "11 s", "warmup": "0 s"})
+        except el.InputError:
+            continue
+        found.append(name)
+    return found
+
+
+def overview(reports: list[Conformance]) -> list[str]:
+    """Returns a row for each control, with the checks passed in each area."""
+    areas = list(dict.fromkeys(one.check.area for one in reports[0].findings))
+    lines = [f"| control | passed | failed | not sure | {' | '.join(areas)} |", "|---|" + "---|" * (3 + len(areas))]
+    for report in reports:
+        cells = []
+        for area in areas:
+            mine = [one for one in report.findings if one.check.area == area and one.verdict != NOT_APPLICABLE]
+            cells.append(f"{sum(one.verdict == PASSED for one in mine)}/{len(mine)}" if mine else "")
+        counts = report.counts
+        row = [
+            f"[{report.label}](#{report.label.replace('_', '-')})",
+            *(str(counts[v]) for v in (PASSED, FAILED, NOT_SURE)),
+            *cells,
+        ]
+        lines.append(f"| {' | '.join(row)} |")
+    return lines
+
+
+def row(finding: Finding) -> str:
+    """Returns the row of a check that is not passed."""
+    one = finding.check
+    unit = "1" if one.of else one.unit
+    score = el.stats.Interval(*[getattr(finding.judged, key) for key in ("mean", "low", "high", "n")])
+    from elephan.experiment.claims import interval_text
+
+    text = f"{interval_text(score, unit, 3)}{' times' if one.of else ''}" if score.n else finding.message or "-"
+    others = [finding.beside.get(name, "-") for name in REFERENCES]
+    return f"| {one.id} | {finding.verdict} | {text} | {one.expected} | {' | '.join(others)} |"
+
+
+def section(report: Conformance) -> list[str]:
+    """Returns the checks that a control does not pass."""
+    missed = [one for one in report.findings if one.verdict in (FAILED, NOT_SURE)]
+    page = f"models/{report.label.replace('_', '-')}.md"
+    model = f"[What it is]({page}). " if (HERE / page).exists() else ""
+    lines = ["", f"## {report.label}", ""]
+    if not missed:
+        return [*lines, f"{model}It passes every check that applies."]
+    lines += [f"{model}It passes all other checks that apply.", ""]
+    lines += [f"| check | verdict | score | expected | {' | '.join(REFERENCES)} |", "|---|" + "---|" * (3 + len(REFERENCES))]
+    return [*lines, *map(row, missed)]
+
+
+def text() -> str:
+    """Returns the page."""
+    reports = []
+    for name in controls():
+        print(name, file=sys.stderr, flush=True)
+        reports.append(el.conformance(name, stories=False, store=STORE))
+    lines = [HEAD, *overview(reports), *(line for report in reports for line in section(report))]
+    return "\n".join(lines) + "\n"
+
+
+def main(words: list[str]) -> int:
+    """Writes the page, or says whether it is current."""
+    found = text()
+    if "--check" not in words:
+        PAGE.write_text(found, encoding="utf-8")
+        return 0
+    if PAGE.read_text(encoding="utf-8") != found:
+        print(f"{PAGE} is not current: make conformance", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
