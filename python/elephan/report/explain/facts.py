@@ -107,7 +107,7 @@ class Flow:
     def samples(self) -> Mapping[str, Any]:
         """Columns of its samples; `phase` is text."""
         own = self.facts.sample_flow == self.number
-        names = ("time_ns", "cwnd_bytes", "sample_rtt_ns")
+        names = ("time_ns", "cwnd_bytes", "ssthresh_bytes", "sample_rtt_ns")
         found: dict[str, Any] = {name: self.facts.samples(name)[own] for name in names}
         return {**found, "phase": self.facts.sample_phase[own]}
 

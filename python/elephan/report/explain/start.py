@@ -10,6 +10,7 @@ from elephan.base.quantity import show
 from elephan.report.explain.facts import Events, Facts, Flow
 from elephan.report.explain.finding import Finding, back_in_avoidance, instant, number, packets, phase_before, times
 
+TOO_MUCH = 1.1  # of what the path holds, from which on a window after a cut still overflows the queue
 DELAY_RISE = 1.25  # of the round-trip time before a loss, from which on HyStart would have seen it
 SMALL_WINDOW = 4  # segments in flight that cannot give three duplicate ACKs
 TIMER_LONG = 5  # round-trip times that the timer waits at least, from which on it is told
@@ -49,6 +50,7 @@ def slow_start_overshoot(facts: Facts) -> Iterator[Finding]:
                 f" Its window grew to {grew}, but the path holds {holds}: {way} on the way and {room} in the queue. So it "
                 f"overshot by {show(beyond / buffer, '1', 2)} times the buffer."
             )
+            over += _left_too_much(flow, lost, noticed, wire, bdp + buffer)
         kind, stack = str(flow.setting("slow_start.kind") or ""), flow.text("stack")
         control = flow.text("congestion_control")
         off = ""
@@ -74,6 +76,15 @@ def slow_start_overshoot(facts: Facts) -> Iterator[Finding]:
             facts.port_names[port],
             help,
         )
+
+
+def _left_too_much(flow: Flow, lost: Events, noticed: float, wire: float, holds: float) -> str:
+    """Whether the first cut left a window that the path could not hold either, and what that cost."""
+    left = flow.samples["ssthresh_bytes"][flow.samples["time_ns"] >= noticed]
+    more = int((lost.time > noticed).sum())
+    if not left.size or not left[0] * wire > TOO_MUCH * holds or not more:
+        return ""
+    return f" The cut left {show(float(left[0] * wire), 'bytes')}, still more than the path holds: {packets(more)} lost after it."
 
 
 def slow_start_by_delay(facts: Facts) -> Iterator[Finding]:
