@@ -181,7 +181,9 @@ def python_pages() -> dict[str, str]:
     ]
     parts = [
         "# Python\n",
-        "Generated from docstrings. `import elephan as el` stands before each example. Every example runs in a test.\n",
+        "Generated from docstrings. `import elephan as el` stands before each example. Every example runs in a test. "
+        "Classes of the scenario language (`el.Scenario`, `el.Bulk`, `el.Fifo` ...) have the keys of "
+        "[the scenario](../scenario.md) as arguments.\n",
     ]
     parts.append("```{toctree}\n:hidden:\n\n" + "\n".join(sorted(modules)) + "\n```\n")
     parts += [f"- [`elephan.{name}`]({name}.md): {_first(value)}" for name, value in sorted(modules.items())]
