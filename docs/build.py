@@ -223,7 +223,18 @@ def assemble() -> set[str]:
 
 def sphinx(builder: str, out: Path) -> None:
     """Runs Sphinx; ends this process if it warns."""
-    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "--jobs", "auto"]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "--quiet",
+        "--fail-on-warning",
+        "--keep-going",
+        "--jobs",
+        "auto",
+        "--doctree-dir",
+        str(TARGET / "read"),
+    ]
     # Docstrings mention files and terminals; a fixed width keeps the pages the same everywhere.
     done = subprocess.run(
         [*command, "--builder", builder, str(TARGET / "source"), str(out)], check=False, env=os.environ | {"COLUMNS": "100"}
