@@ -14,18 +14,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+LOCK, BOOK = ((ROOT / name).read_text(encoding="utf-8") for name in ("requirements.lock", "docs/requirements.lock"))
 
 
-def test_each_locked_package_has_its_version_and_hashes() -> None:
-    entries = [entry for entry in re.split(r"\n(?=\w)", LOCK) if entry[0] != "#"]
+@pytest.mark.parametrize("lock", [LOCK, BOOK], ids=["requirements.lock", "docs/requirements.lock"])
+def test_each_locked_package_has_its_version_and_hashes(lock: str) -> None:
+    entries = [entry for entry in re.split(r"\n(?=\w)", lock) if entry[0] != "#"]
     loose = [
         entry.split()[0]
         for entry in entries
         if not re.match(r"[\w.-]+==[\w.]+( ; .*)?( \\\n +--hash=sha256:[0-9a-f]{64})+\s*$", entry)
     ]
     assert loose == []
-    assert "://" not in LOCK, "a lock names no registry"
+    assert "://" not in lock, "a lock names no registry"
 
 
 def test_what_pyproject_asks_for_is_locked() -> None:
@@ -33,6 +34,10 @@ def test_what_pyproject_asks_for_is_locked() -> None:
     asked = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"], "pip"]
     locked = set(re.findall(r"^([\w.-]+)==", LOCK, re.MULTILINE))
     assert {re.split(r"[<>=\[ ]", one)[0] for one in asked} <= locked
+    book = dict(re.findall(r"^([\w.-]+)==(\S+)", BOOK, re.MULTILINE))
+    assert {re.split(r"[<>=\[ ]", one)[0] for one in project["dependency-groups"]["docs"]} <= set(book)
+    both = dict(re.findall(r"^([\w.-]+)==(\S+)", LOCK, re.MULTILINE))
+    assert {name: version for name, version in book.items() if both.get(name, version) != version} == {}, "two versions of one"
 
 
 @pytest.fixture(scope="module")
