@@ -1,14 +1,16 @@
-"""Writes what the page takes from the report: the colours of `elephan.report.palette` and the variables of its style sheet.
+"""Writes what the page takes from Python: colours and the style sheet's variables of the report, and the lessons.
 
 `python explore/generate.py` writes `explore/src/generated`; with `--check` it says what has drifted, and fails.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
 
+from elephan.explore.lessons import lessons
 from elephan.report import palette
 
 ROOT = Path(__file__).parents[1]
@@ -41,10 +43,16 @@ def colors() -> str:
     )
 
 
+def taught() -> str:
+    """Returns the lessons, which a page without a server has too."""
+    all = [{"name": name, **lesson} for name, lesson in lessons().items()]
+    return json.dumps(all, ensure_ascii=False, indent=1) + "\n"
+
+
 def main() -> int:
     """Writes or compares the files; returns the exit status."""
     drifted = []
-    for name, text in {"variables.css": style(), "palette.ts": colors()}.items():
+    for name, text in {"variables.css": style(), "palette.ts": colors(), "lessons.json": taught()}.items():
         file = HERE / name
         if file.exists() and file.read_text(encoding="utf-8") == text:
             continue

@@ -3,7 +3,7 @@ import { Native } from "./native";
 import { Wasm } from "./wasm";
 
 /** What the server says first: what the command line named. */
-export type Start = { scenario?: { name: string; text: string }; load?: string };
+export type Start = { scenario?: { name: string; text: string }; load?: string; lesson?: string };
 
 const KEPT = "elephan-token";
 

@@ -31,11 +31,14 @@ class Start:
     place: str = "scenario"  # the file beside which files are looked for, with trust
     agreed: Trust = NOBODY
     trust: bool = False
+    lesson: str = ""
     growing: Any = None  # the experiment that this process runs, a `Growing`
 
     def hello(self) -> dict[str, Any]:
         """What a page is told first."""
         begin: dict[str, Any] = {"scenario": self.scenario} if self.scenario else {"load": self.load} if self.load else {}
+        if self.lesson:
+            begin["lesson"] = self.lesson
         return {"version": elephan.__version__, "engine": "native", "trust": self.trust, "start": begin}
 
 

@@ -1,5 +1,6 @@
 //! Where a slider of a key is of use.
 
+use elephan_tcp::options::stack;
 use elephan_units::{Size, parse_bytes, parse_packets, parse_rate, parse_size, parse_span};
 use serde_json::Value as Json;
 
@@ -16,8 +17,14 @@ impl Control {
     }
 
     pub(super) fn count(&mut self, schema: &Json) {
-        let low = schema.get("minimum").and_then(Json::as_f64).unwrap_or(0.0);
-        let high = schema.get("maximum").and_then(Json::as_f64).unwrap_or(f64::INFINITY);
+        let mut low = schema.get("minimum").and_then(Json::as_f64).unwrap_or(0.0);
+        let mut high = schema.get("maximum").and_then(Json::as_f64).unwrap_or(f64::INFINITY);
+        // The schema has the ranges of types alone; those of TCP's options are the stack's.
+        if let Some((_, option)) = self.path.rsplit_once("tcp.")
+            && let Some((least, most)) = stack("linux").and_then(|options| options.range(option))
+        {
+            (low, high) = (f64::from(least), f64::from(most));
+        }
         let number = self.number.unwrap_or(low);
         (self.low, self.high) = (Some(low), Some(high.min(nice(10.0 * number).max(64.0))));
         self.scale = if low >= 1.0 { "log" } else { "linear" };

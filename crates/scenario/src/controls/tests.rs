@@ -70,3 +70,12 @@ fn templates_name_every_kind() {
         assert!(all.iter().any(|c| c.path == path), "{path}");
     }
 }
+
+#[test]
+fn counts_of_tcp_end_where_the_stack_ends() {
+    let all = of(&TEXT.replace("[template]", "tcp = { initial_window = 10000 }\n[template]"));
+    let window = named(&all, "tcp.initial_window");
+    assert_eq!((window.low, window.high, window.scale), (Some(1.0), Some(10_000.0), "log"));
+    let retries = named(&all, "tcp.syn_retries");
+    assert_eq!((retries.low, retries.scale), (Some(0.0), "linear"));
+}

@@ -386,7 +386,17 @@ impl Options {
     }
 
     fn validate_counts(&self) -> Result<(), OptionError> {
-        let counts = [
+        for (option, value, low, high) in self.counts() {
+            if !(low..=high).contains(&value) {
+                return Err(OptionError { option, reason: format!("must be from {low} to {high}, not {value}") });
+            }
+        }
+        Ok(())
+    }
+
+    /// Options that count: name, value, least and greatest value.
+    fn counts(&self) -> [(&'static str, u32, u32, u32); 16] {
+        [
             ("initial_window", self.initial_window, 1, 10_000),
             ("delayed_ack_segments", self.delayed_ack_segments, 1, 1000),
             ("dup_ack_threshold", self.dup_ack_threshold, 1, 1000),
@@ -403,13 +413,16 @@ impl Options {
             ("orphan_retries", self.orphan_retries, 0, 255),
             ("pacing_ss_ratio", self.pacing_ss_ratio, 1, 1000),
             ("pacing_ca_ratio", self.pacing_ca_ratio, 1, 1000),
-        ];
-        for (option, value, low, high) in counts {
-            if !(low..=high).contains(&value) {
-                return Err(OptionError { option, reason: format!("must be from {low} to {high}, not {value}") });
-            }
-        }
-        Ok(())
+        ]
+    }
+
+    /// Returns the least and the greatest value of an option that counts; `None` for any other name.
+    ///
+    /// ```
+    /// assert_eq!(elephan_tcp::options::stack("linux").unwrap().range("initial_window"), Some((1, 10_000)));
+    /// ```
+    pub fn range(&self, option: &str) -> Option<(u32, u32)> {
+        self.counts().into_iter().find(|count| count.0 == option).map(|(_, _, low, high)| (low, high))
     }
 
     fn validate_spans(&self) -> Result<(), OptionError> {

@@ -6,12 +6,15 @@ page whose address it prints. Ctrl-C ends it.
 
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated
 
 from elephan.base.browser import show_beside
+from elephan.base.errors import InputError
 from elephan.cli.options import whole
 from elephan.cli.parser import Argument, Option
 from elephan.explore import serve, start
+from elephan.explore.lessons import known
 
 
 def command(
@@ -33,9 +36,17 @@ def command(
     trust: Annotated[
         bool, Option("--trust", help="Let scenarios of the page load files and congestion controls in Python, as elephan run does.")
     ] = False,
+    lesson: Annotated[
+        str | None, Option(metavar="NAME", help="Play a lesson: sawtooth, slow-start, shared-switch, incast, your-own or l4s.")
+    ] = None,
     wall: Annotated[int, Option("--limit", parser=whole(1), metavar="SECONDS", help="Longest time that a run may compute.")] = 600,
 ) -> None:
-    with serve.site(start.start(what, trust), wall, host, port, wasm) as site:
+    begin = start.start(what, trust)
+    if lesson is not None:
+        if what is not None or wasm:
+            raise InputError("--lesson plays a lesson; it goes without a scenario, and without --wasm")
+        begin = replace(begin, lesson=known(lesson))
+    with serve.site(begin, wall, host, port, wasm) as site:
         if host not in ("127.0.0.1", "localhost", "::1"):
             print(
                 f"elephan: note: other machines can reach the page at {host}; whoever knows its token can run scenarios here",
