@@ -22,6 +22,14 @@ class Explanation:
     """What happened in a run and why. `findings` are in the order of time; `limits` says what limited each flow when.
 
     It shows itself as text, in a notebook as Markdown.
+
+    >>> story = el.explain("sawtooth")
+    >>> story.findings[0].rule, list(story.limits), sorted(story.as_dict())[:3]
+    ('slow_start_overshoot', ['reno'], ['answer', 'findings', 'limits'])
+    >>> story.limit_lines()[0].split(",")[0]
+    'reno: congestion window 97 %'
+    >>> story.markdown().splitlines()[0]
+    '# The sawtooth of Reno (seed 1)'
     """
 
     def __init__(self, run: Run) -> None:
