@@ -224,10 +224,9 @@ def test_pairs_make_a_matrix_and_an_experiment_is_chosen(page, server, folder):
     until(page, "document.querySelector('.trials')?.dataset.of === '4'")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
-def test_kept_experiments_can_be_read_by_everybody(page, server, width, scheme):
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 844})
+def test_kept_experiments_can_be_read_by_everybody(page, server):
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 844})
     for name in ("swept", "compared.trials"):
         look(page, server, name)
         assert axe(page) == []

@@ -95,6 +95,7 @@ def test_ctrl_c_ends_a_run_and_its_page(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM.exists(), reason="no /usr/bin/chromium: apt-get install chromium")
 def test_a_page_shows_a_run_while_it_computes_and_the_command_ends_with_the_page(page, tmp_path):
     with Command(tmp_path, "run", "sawtooth", "-s", "duration=1000 s", "--out", "run") as command:
@@ -110,6 +111,7 @@ def test_a_page_shows_a_run_while_it_computes_and_the_command_ends_with_the_page
         assert "result: run" in command.process.stdout.read()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM.exists(), reason="no /usr/bin/chromium: apt-get install chromium")
 def test_a_matrix_fills_in_while_the_comparison_runs(page, tmp_path):
     words = ("compare", "reno,cubic", "--rate", "4 Mbps", "-n", "3", "--workers", "1", "--out", "compared")
