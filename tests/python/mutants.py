@@ -25,6 +25,7 @@ class Mutant:
     """A source with one change. `name`: line, kind and what stands there now, which no other mutant of the file has."""
 
     name: str
+    line: int
     tree: ast.Module
     node: int  # which of the tree is changed
     change: Callable[[ast.AST], None]
@@ -47,7 +48,7 @@ def mutants(source: str) -> list[Mutant]:
             line = getattr(node, "lineno", 0)
             name = f"{line}: {kind}: {_line(source, line)}"
             counts[name] += 1
-            found.append(Mutant(name if counts[name] == 1 else f"{name} ({counts[name]})", tree, number, change))
+            found.append(Mutant(name if counts[name] == 1 else f"{name} ({counts[name]})", line, tree, number, change))
     return found
 
 

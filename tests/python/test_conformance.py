@@ -6,6 +6,8 @@ import json
 import math
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -189,6 +191,12 @@ def test_every_shipped_check_runs_and_says_what_it_is_for() -> None:
     }
     # RFC 9743: self, Reno, CUBIC and BBR; buffers from 0.1 to 20 BDP
     assert {"fair-to-itself", "fair-to-reno", "fair-to-cubic", "fair-to-bbr", "buffer-0.1", "buffer-20"} <= {c.id for c in checks}
+
+
+@pytest.mark.slow
+def test_the_page_of_the_built_in_controls_is_current(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "docs" / "conformance_reports.py"), "--check"]
+    assert subprocess.run(command, cwd=tmp_path, check=False, timeout=3600).returncode == 0
 
 
 def test_expressions() -> None:

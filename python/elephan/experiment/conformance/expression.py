@@ -36,6 +36,11 @@ class Expression:
         return measures.unit_of(self.text) if self.text in self.statistics else "1"
 
     @property
+    def low(self) -> float:
+        """The smallest value that it can have: statistics have none below 0."""
+        return -math.inf if "-" in self.text.split() else 0.0
+
+    @property
     def top(self) -> float:
         """The largest value that a single statistic can have."""
         return bounds.top_of(self.text) if self.text in self.statistics else math.inf

@@ -99,7 +99,8 @@ def judge(check: Check, label: str, trials: Trials, failures: Mapping[str, str],
         return {row.seed: _value(check, row.values) for row in rows if given[row.seed] > 0}
 
     def interval(values: Mapping[int, float]) -> stats.Interval:
-        return stats.mean_within([one for one in values.values() if math.isfinite(one)], -math.inf, asked.expression.top)
+        known = [one for one in values.values() if math.isfinite(one)]
+        return stats.mean_within(known, asked.expression.low, asked.expression.top)
 
     own = scores(label)
     found = Finding(
