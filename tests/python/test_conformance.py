@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +96,18 @@ def test_a_class_that_takes_all_fails_with_a_story_that_fails_alone(folder: Path
     assert "elephan explore " in page
     assert "A Reno flow beside it keeps half" in page
     assert loaded.save(folder / "again").joinpath("stories", "fair-to-reno.toml").read_text() == story.read_text()
+
+
+def test_a_story_of_a_class_from_elsewhere_stands_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "lab").mkdir()
+    (folder / "greedy.py").rename(folder / "lab" / "elsewhere.py")
+    monkeypatch.syspath_prepend(folder / "lab")
+    for control in ("lab/elsewhere.py:Greedy", importlib.import_module("elsewhere").Greedy):
+        found = el.conformance(control, only=["starves-reno-shallow"], quick=True, out=folder / "out", report=False)
+        assert [one.file for one in found.stories] == ["stories/starves-reno-shallow.toml"]
+        shutil.rmtree(folder / "moved", ignore_errors=True)
+        shutil.move(folder / "out" / "stories", folder / "moved")
+        assert el.run(folder / "moved" / "starves-reno-shallow.toml").flows["congestion_control"].to_pylist()[0] == "Greedy"
 
 
 def test_checks_of_ones_own_are_added(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -77,8 +78,8 @@ def shortest(
     if value is None:
         return None
     table, value = search.smallest(table, value)
-    text = _text(check, controller, table, value)
-    return Story(check.id, text, seed, value, _sources(controller))
+    table, sources = _standing_alone(controller, table)
+    return Story(check.id, _text(check, controller, table, value), seed, value, sources)
 
 
 @dataclass
@@ -201,10 +202,25 @@ def _text(check: Check, controller: Controller, table: Mapping[str, Any], value:
     return f"{words}\n\n{write_toml({**table, 'title': check.title, 'question': question})}"
 
 
-def _sources(controller: Controller) -> list[Path]:
-    """The file of a program, or of a class that is named by its file, and what it imports from beside it."""
+def _standing_alone(controller: Controller, table: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Path]]:
+    """The scenario with its congestion control named by a file beside it, and that file with what it imports from beside it.
+
+    Nothing is done for a class that is in no file, such as one of a notebook.
+    """
     key, reference = reference_of(controller.value) or ("", "")
     if key == "program":
-        return [Path(reference)]
-    place = Path(reference.rpartition(":")[0])
-    return guest.files_of(place) if place.suffix == ".py" and place.is_file() else []
+        return _renamed_in(table, reference, f"./{Path(reference).name}"), [Path(reference)]
+    place, _, name = reference.rpartition(":")
+    file = Path(place if place.endswith(".py") else getattr(sys.modules.get(place), "__file__", None) or "")
+    if file.suffix != ".py" or not file.is_file():
+        return table, []
+    return _renamed_in(table, reference, f"{file.name}:{name}"), guest.files_of(file)
+
+
+def _renamed_in(value: Any, old: str, new: str) -> Any:
+    """A table with another text in the place of one."""
+    if isinstance(value, Mapping):
+        return {key: _renamed_in(inner, old, new) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_renamed_in(inner, old, new) for inner in value]
+    return new if value == old else value
