@@ -132,6 +132,8 @@ def test_the_entry_of_claims_json() -> None:
     [
         (GOODPUT, "needs one of"),
         (f"{GOODPUT}, min = 1, above = 1", "needs one of"),
+        (f'{GOODPUT}, min = "high"', "the bound 'high' is no number"),
+        (f"{GOODPUT}, max = nan", "the bound nan is no number"),
         (f'{GOODPUT}, min = 1, compare = "quotient", against = "b"', "difference"),
         (f'{GOODPUT}, min = 1, compare = "ratio"', "go together"),
         (f"{GOODPUT}, min = 1, colour = 3", "colour"),

@@ -112,6 +112,23 @@ def test_every_rule_has_a_case() -> None:
     assert {rule.__name__ for rule in RULES} - {"deadlock"} == set(CASES)
 
 
+def test_a_syn_that_was_lost_cut_no_window_and_no_congestion_control_helps() -> None:
+    """With every packet of the way there lost there is no connection, so nobody took a loss for congestion."""
+    run = el.run(FIRST, set={"links[1].loss": {"bernoulli": 1.0}, "duration": "2 s"})
+    (lost,) = (one for one in el.explain(run).findings if one.rule == "random_loss")
+    assert "at random." in lost.text
+    assert "congestion" not in lost.text
+    assert not lost.help
+
+
+def test_acks_that_a_sender_dropped_are_not_what_it_sent() -> None:
+    """Its links lose one packet; the 9 000 that its own backlog refuses are ACKs."""
+    run = el.run("sack-processing")
+    timeouts = [one for one in el.explain(run).findings if one.rule == "timeouts"]
+    assert timeouts
+    assert not any("was lost as well" in one.text for one in timeouts)
+
+
 def test_readmes_first_variation_says_why_cubic_delivers_less() -> None:
     """Hand-made numbers: 50 Mb/s for 20 ms are 125 kB on the way, and the queue holds one of those."""
     run, found = story("cubic rfc")

@@ -232,6 +232,9 @@ def _bounds(entry: dict[str, Any], where: str) -> Bounds:
         or (None not in (high, below))
     ):
         raise InputError(f"{where}: needs one of min, above or one of max, below")
+    for bound in (low, above, high, below):
+        if bound is not None and not (isinstance(bound, (int, float)) and math.isfinite(bound)):
+            raise InputError(f"{where}: the bound {bound!r} is no number")
     bottom = above if low is None else low
     top = below if high is None else high
     return Bounds(
@@ -254,8 +257,9 @@ def read_claims(document: Mapping[str, Any]) -> list[Claim]:
         if len({part.experiment for part in parts}) > 1:
             parts = tuple(replace(part, told_apart=True) for part in parts)
         claims.append(Claim(entry["id"], entry["statement"], entry["source"], parts, entry.get("reason", "")))
-    if len({claim.id for claim in claims}) != len(claims):
-        raise InputError("two claims have the same id")
+    names = [claim.id for claim in claims]
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise InputError(f'two claims have the same id "{twice[0]}"')
     return claims
 
 

@@ -54,6 +54,12 @@ def _check_axis(where: str, points: Any) -> None:
         raise InputError(f'{where}: two points are "{twice[0]}"')
 
 
+def _other_scenario(folder: Path, file: Path) -> str:
+    """A hint for a scenario that is not there: one that the folder has; nothing where it has none."""
+    there = [name for name in _scenarios(folder) if (folder / name).is_file()]
+    return nearest(file.name, there) if there else ""
+
+
 def _check_experiment(folder: Path, where: str, one: Any, axes: Mapping[str, Any]) -> None:
     _table(where, one, _EXPERIMENT, ["name", "scenario", "axes", "repetitions"])
     where = f"{where} {one['name']}"
@@ -64,7 +70,7 @@ def _check_experiment(folder: Path, where: str, one: Any, axes: Mapping[str, Any
         raise InputError(f"{where}: repetitions is {one['repetitions']}, at least 1")
     file = folder / one["scenario"]
     if Path(one["scenario"]).name != one["scenario"] or not file.is_file():
-        raise InputError(f"{where}: no scenario {one['scenario']} beside {STUDY}{nearest(file.name, _scenarios(folder))}")
+        raise InputError(f"{where}: no scenario {one['scenario']} beside {STUDY}{_other_scenario(folder, file)}")
     quick = one.get("quick", {})
     _table(f"{where}: quick", quick, _QUICK)
     for axis, labels in quick.get("points", {}).items():

@@ -60,10 +60,13 @@ def random_loss(facts: Facts) -> Iterator[Finding]:
     busy = max(float(facts.ports("utilisation")[port]) for port in ports)
     idle = f" The link was busy for {show(busy, '%', 2)} of the time: the losses were no sign of congestion." if busy < FULL else ""
     names = " and ".join(facts.port_names[port] for port in ports)
+    many = "1 packet" if len(lost) == 1 else f"{number(len(lost))} packets"
+    if not len(facts.repairs):  # a SYN, or an ACK that a later one made good
+        yield Finding("random_loss", f"The link {names} lost {many} at random.", float(lost.time[0]) / 1e9, port=names)
+        return
     yield Finding(
         "random_loss",
-        f"The link {names} lost {number(len(lost))} packets at random. Each time a sender took it for congestion and "
-        f"made its window smaller.{idle}",
+        f"The link {names} lost {many} at random. Each time a sender took it for congestion and made its window smaller.{idle}",
         float(lost.time[0]) / 1e9,
         float(lost.time[-1]) / 1e9,
         "",

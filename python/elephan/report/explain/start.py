@@ -149,7 +149,8 @@ def _why_timeout(flow: Flow, time_ns: float) -> str:
     """Why duplicate ACKs did not repair what a timer had to, where the tables show it."""
     before = flow.repairs.time[(flow.repairs.time < time_ns) & flow.repairs.kind.are("fast_retransmit")]
     since = float(before[-1]) if before.size else 0.0
-    lost = flow.drops.where((flow.drops.time >= since) & (flow.drops.time < time_ns))
+    on_the_way = ~np.isnan(flow.drops.port)  # a host drops what came to it: ACKs, at a sender
+    lost = flow.drops.where((flow.drops.time >= since) & (flow.drops.time < time_ns) & on_the_way)
     if before.size and len(lost) and phase_before(flow, time_ns) == "recovery":
         return f" What it sent in recovery was lost as well ({number(len(lost))} packets)."
     samples = flow.samples
