@@ -453,5 +453,7 @@ def test_a_reader_sorts_zooms_and_takes_away(reader: Any, tmp_path: Path) -> Non
     reader.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.25 * box["height"], steps=3)
     reader.mouse.up()
     assert ticks("rtt") != before
+    places = [float(x) for x in re.findall(r'<tspan x="(-?[\d.]+)"', reader.locator("#figure-rtt svg").inner_html())]
+    assert max(places) < 832  # marks of a time that is out of view push nothing away
     reader.locator("#figure-rtt .sketch").dblclick(position={"x": 200, "y": 60})
     assert ticks("rtt") == before
