@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import os
 import re
 import shlex
 import shutil
@@ -135,6 +136,8 @@ def test_checks_of_ones_own_are_added(folder: Path, capfd: pytest.CaptureFixture
         ("[[checks]]", "[[checks", "own.toml: "),
         ("area ", "given = 3\narea ", "check fills: given is a text such as"),
         ("area ", 'unit = "m"\narea ', "check fills: unit is bps, ns, bytes, % or 1, not 'm'"),
+        ("area ", 'of = ["cubci"]\narea ', 'check fills: of: no score of "cubci"; did you mean "cubic"?'),
+        ("at_least   = 10", "within = [5, 1]", "own.toml:16: check fills: within is the lower number, then the higher, not [5, 1]"),
         ("area ", 'stories = "a"\narea ', 'unknown key "experiment"'),
     ],
 )
@@ -175,6 +178,20 @@ def test_a_class_that_raises_fails_with_its_line(folder: Path, capfd: pytest.Cap
     assert "Greedy.on_round failed in flow 0" in told
     assert "ZeroDivisionError" in (folder / "out.xml").read_text()
     assert sorted(one.name for one in folder.iterdir() if one.suffix == ".partial") == []
+
+
+def test_junit_is_written_to_a_pipe_or_a_link_and_does_not_replace_it(folder: Path) -> None:
+    found = el.conformance("reno", only=["bounds"], quick=True, out=folder / "out", report=False)
+    (folder / "link.xml").symlink_to(folder / "real.xml")
+    found.junit(folder / "link.xml")
+    assert (folder / "link.xml").is_symlink()
+    assert ElementTree.parse(folder / "real.xml").getroot().get("tests") == "1"
+    os.mkfifo(folder / "pipe")
+    reader = os.open(folder / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    found.junit(folder / "pipe")
+    assert os.read(reader, 100_000).startswith(b"<?xml")
+    os.close(reader)
+    assert (folder / "pipe").is_fifo()
 
 
 def test_the_harness_tells_the_shortest_story(folder: Path) -> None:

@@ -20,6 +20,7 @@ from elephan.base.quantity import show
 from elephan.experiment.conformance.expression import Expression, read_expression
 from elephan.scenario.source import Source, open_source, read_text
 
+REFERENCES = ("reno", "cubic", "bbr")  # what runs in the same experiments
 FILE = Path(__file__).with_name("checks.toml")
 _EXPERIMENT = ("scenario", "control", "beside", "set")
 _TEXTS = ("id", "area", "title", "learn", "source", "margin")
@@ -225,6 +226,9 @@ class _File:
         if name not in experiments:
             raise InputError(f'{at("experiment")}: no experiment "{name}"{nearest(name, list(experiments), "there are")}')
         of = tuple(_texts([entry["of"]] if isinstance(entry.get("of"), str) else entry.get("of", []), at("of")))
+        for one in of:
+            if one not in REFERENCES:
+                raise InputError(f'{at("of")}: no score of "{one}"{nearest(one, list(REFERENCES), "there are")}')
         unit = entry.get("unit", expression.unit)
         if unit not in ("bps", "ns", "bytes", "%", "1"):
             raise InputError(f"{at('unit')} is bps, ns, bytes, % or 1, not {unit!r}")
@@ -265,6 +269,8 @@ class _File:
         if len(numbers) != (2 if given[0] == "within" else 1) or not all(_is_number(one) for one in numbers):
             raise InputError(f"{at(given[0])} is {'two numbers' if given[0] == 'within' else 'a number'}, not {value!r}")
         if given[0] == "within":
+            if numbers[0] > numbers[1]:
+                raise InputError(f"{at('within')} is the lower number, then the higher, not {value!r}")
             return Margin(*map(float, numbers))
         return Margin(low=float(value)) if given[0] == "at_least" else Margin(high=float(value))
 

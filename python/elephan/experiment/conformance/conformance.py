@@ -15,8 +15,8 @@ from elephan.base.errors import InputError, shown
 from elephan.base.paths import as_path
 from elephan.base.seed import seed_or_none
 from elephan.experiment.conformance import harness
-from elephan.experiment.conformance.checks import Check, Setting, read_checks
-from elephan.experiment.conformance.judge import FAILED, NOT_APPLICABLE, NOT_SURE, PASSED, REFERENCES, Finding, judge
+from elephan.experiment.conformance.checks import REFERENCES, Check, Setting, read_checks
+from elephan.experiment.conformance.judge import FAILED, NOT_APPLICABLE, NOT_SURE, PASSED, Finding, judge
 from elephan.experiment.conformance.junit import write_junit
 from elephan.experiment.conformance.story import Story, shortest
 from elephan.experiment.job import Job, Outcome

@@ -10,11 +10,10 @@ from typing import Any
 from elephan.base import stats
 from elephan.base.quantity import in_files, show
 from elephan.experiment.claims import interval_text
-from elephan.experiment.conformance.checks import Check, Margin
+from elephan.experiment.conformance.checks import REFERENCES, Check, Margin
 from elephan.experiment.trials import Trials
 
 PASSED, FAILED, NOT_SURE, NOT_APPLICABLE = "passed", "failed", "not sure", "not applicable"
-REFERENCES = ("reno", "cubic", "bbr")
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -40,13 +41,18 @@ def write_junit(path: Path, label: str, findings: Sequence[Finding], wall_s: flo
             else:
                 ElementTree.SubElement(case, "system-out").text = shown(one.words)
     ElementTree.indent(root)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    # A link, a device or a pipe (/dev/stdout, /dev/null) is written to, never replaced.
+    is_kept = path.is_symlink() or (path.exists() and not path.is_file())
+    draft = path if is_kept else path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         ElementTree.ElementTree(root).write(draft, encoding="utf-8", xml_declaration=True)
-        draft.replace(path)
+        if not is_kept:
+            draft.replace(path)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
-        draft.unlink(missing_ok=True)
+        if not is_kept:
+            with suppress(OSError):  # a read-only folder has said so already
+                draft.unlink(missing_ok=True)
     return path

@@ -19,8 +19,8 @@ from typing import Any
 
 from elephan.base.errors import ElephanError
 from elephan.base.quantity import seconds
-from elephan.experiment.conformance.checks import Asked, Check, Setting
-from elephan.experiment.conformance.judge import REFERENCES, Finding, run_score
+from elephan.experiment.conformance.checks import REFERENCES, Asked, Check, Setting
+from elephan.experiment.conformance.judge import Finding, run_score
 from elephan.experiment.conformance.tomltext import without_defaults, write_toml
 from elephan.experiment.job import Job, Statistics
 from elephan.experiment.pool import How, run_jobs

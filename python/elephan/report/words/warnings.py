@@ -159,7 +159,8 @@ def _beside_marks(run: Run) -> str:
     flows = f"{count} flow{'' if count == 1 else 's'} of {' and '.join(sorted(deaf))} {'has' if count == 1 else 'have'} no ECN"
     return (
         f"{flows} beside flows whose packets {_named(marking)} marks: where those are marked, packets without ECN are dropped or "
-        'wait, so the shares are no comparison of congestion controls. Say tcp = { ecn = "classic" } for them.'
+        'wait, so the shares are no comparison of congestion controls. Say tcp = { ecn = "classic" } for them, '
+        '"accurate" for prague and bbr3 with l4s.'
     )
 
 
