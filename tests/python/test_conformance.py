@@ -322,3 +322,17 @@ def test_the_page_of_the_docs_names_every_area() -> None:
     areas = re.findall(r"^\| ([a-z ]+?) \|", page, re.MULTILINE)
     assert {one.area for one in read_checks()} <= set(areas)
     assert FILE.name in page
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [("out", "--junit out is a folder; name a file"), ("sheet/x.xml", "nothing can be written in")]
+)
+def test_a_path_for_junit_is_refused_before_the_runs(
+    path: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "sheet").touch()
+    assert cli.status_of(["conformance", "reno", "--junit", path]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()

@@ -234,3 +234,26 @@ def test_a_run_without_events_and_samples_is_told_by_what_there_is() -> None:
     bare = el.explain(FIRST, set={"record.events": False, "record.flows": False, "record.ports": "none", "duration": "2 s"})
     assert bare.limits == {}
     assert bare.markdown().endswith("\n")
+
+
+def test_a_queue_of_a_host_is_told_where_there_is_no_switch() -> None:
+    """Two hosts on one cable: what waits, waits in the sender."""
+    found = el.explain(el.run(DIRECT))
+    assert any("The queue of a → b held packets" in finding.text for finding in found.findings)
+
+
+DIRECT = """
+duration = "5 s"
+[hosts.a]
+[hosts.b]
+[[links]]
+between = ["a", "b"]
+rate = "10 Mbps"
+delay = "5 ms"
+[[traffic]]
+from = "a"
+to = "b"
+kind = "bulk"
+[record]
+every = "10 ms"
+"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -102,8 +103,14 @@ def _until(holds: Callable[[], bool], most_s: float) -> bool:
 
 
 def _wait(engine: Engine | None, opened: bool) -> None:
-    """Waits until no page is left: not at all if nobody looks, for a while if a browser is about to open one."""
-    if engine is None or not (engine.pages or (opened and _until(lambda: engine.pages > 0, _FIRST_S))):
+    """Waits until no page is left: in a script not at all if nobody looks, for a while if a browser is about to open one."""
+    if engine is None:
+        return
+    if not opened and not engine.pages and sys.stderr.isatty():
+        note("the page waits for somebody to open it; Ctrl-C ends it", True)
+        while not engine.pages:
+            time.sleep(0.1)
+    if not (engine.pages or (opened and _until(lambda: engine.pages > 0, _FIRST_S))):
         return
     note("the page stays until it is closed; Ctrl-C ends it", True)
     while engine.pages or _until(lambda: engine.pages > 0, _AGAIN_S):

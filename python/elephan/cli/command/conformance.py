@@ -16,6 +16,7 @@ from elephan.cli.parser import Argument, Option
 from elephan.cli.show import show
 from elephan.cli.where import Shared
 from elephan.experiment.conformance import conformance
+from elephan.experiment.conformance.junit import check_junit
 from elephan.result.folder import default_folder
 from elephan.scenario.congestion import read_controllers
 
@@ -49,6 +50,8 @@ def command(
     *,
     where: Shared,
 ) -> int:
+    if junit is not None:
+        check_junit(junit)
     (controller,) = read_controllers([control], python_from)
     name = f"conformance-{''.join(letter if letter.isalnum() else '-' for letter in controller.label)}"
     folder = out or default_folder(name, {"control": control})

@@ -8,8 +8,17 @@ from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
-from elephan.base.errors import OutputError, shown
+from elephan.base.errors import InputError, OutputError, shown
 from elephan.experiment.conformance.judge import FAILED, PASSED, Finding
+
+
+def check_junit(path: Path) -> None:
+    """Refuses a path to which nothing can be written, before minutes of runs."""
+    if path.is_dir():
+        raise InputError(f"--junit {path} is a folder; name a file")
+    there = next(parent for parent in path.absolute().parents if parent.exists())
+    if not path.exists() and not (there.is_dir() and os.access(there, os.W_OK)):
+        raise InputError(f"--junit {path}: nothing can be written in {there}")
 
 
 def write_junit(path: Path, label: str, findings: Sequence[Finding], wall_s: float) -> Path:

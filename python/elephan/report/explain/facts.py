@@ -205,10 +205,12 @@ class Facts:
 
     @cached_property
     def bottleneck(self) -> int | None:
-        """The port of a switch that dropped most or, if none did, whose queue delayed most; None if no port was ever busy."""
+        """The port of a switch, else of a host, that dropped most or, if none did, delayed most; None if none was ever busy."""
         hosts = set(self.run.resolved.get("hosts", {}))
         inside = np.array([node.partition("[")[0] not in hosts for node in _words(self.run.ports, "node")], dtype=bool)
         if not inside.any():
+            inside[:] = True
+        if not inside.size:
             return None
         drops, busy = self.ports("drops"), self.ports("utilisation")
         delay = self.ports("queue_mean_bytes") / self.ports("rate_bps")
