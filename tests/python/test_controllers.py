@@ -135,7 +135,10 @@ def test_classes_of_the_same_name_are_told_apart(tmp_path: Path, monkeypatch: py
         (f"{MINE}:gain", f"{MINE}:gain: write parameters as {MINE}:key=value"),
         (f"{__name__}:Stedy", f'"{__name__}:Stedy": {__name__} has no "Stedy"; did you mean "Steady"?'),
         ("mine.py:Mine", f'"mine.py:Mine": mine.py: No such file or directory, nor is it in the working directory {Path.cwd()}'),
-        ("mine.py", "mine.py: which class of this file? Write it as mine.py:Class"),
+        (
+            "mine.py",
+            'mine.py: which class of this file? Write it as mine.py:Class; a program is written as { program = "mine.py" }',
+        ),
     ],
 )
 def test_a_wrong_controller_of_ones_own_is_one_line(given: Any, line: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from elephan.scenario import core
@@ -19,8 +20,8 @@ def broken(words: dict[str, Any], cases: int, seed: int, days: bool) -> tuple[st
 
     # Ctrl-C goes to the main thread: in the class's methods it would be taken for what they raise.
     def work(stop: core.Stop) -> tuple[str, BaseException | None] | None:
-        rounds = [(seed + first, min(_AT_ONCE, cases - first), 0) for first in range(0, cases, _AT_ONCE)]
-        for begin, count, acks in [*rounds, *([(seed, 0, _DAYS_ACKS)] if days else [])]:
+        rounds = ((seed + first, min(_AT_ONCE, cases - first), 0) for first in range(0, cases, _AT_ONCE))
+        for begin, count, acks in chain(rounds, [(seed, 0, _DAYS_ACKS)] if days else []):
             if stop.asked:
                 return None
             failure: tuple[str, BaseException | None] | None = core.call(name, words, begin, count, acks)
