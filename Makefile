@@ -56,7 +56,8 @@ demo: setup
 # The fast tests draw the same random cases each time, the long ones new ones.
 test: setup
 	PROPTEST_RNG_SEED=$(SEED) cargo test --quiet --workspace --exclude elephan-py
-	$(BIN)/python -m pytest -m "not slow" -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -m "not slow and not alone" -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -m "alone and not slow"
 
 test-all: setup
 	cargo test --quiet --workspace --exclude elephan-py

@@ -14,6 +14,8 @@ from elephan.scenario.source import library
 from pages import Failed, Page, array, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+pytestmark = pytest.mark.alone  # how soon something answers is measured
+
 SHORT = {"until_s": 12}
 TEXT = library()["sawtooth"].path.read_text(encoding="utf-8")
 # Longer than any test: 1 s takes about 0.1 s.

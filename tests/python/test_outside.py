@@ -15,6 +15,8 @@ from typing import Any
 import elephan as el
 import pytest
 
+pytestmark = pytest.mark.alone  # how soon something answers is measured
+
 LONG = {"duration": "5000 s"}
 START = "import sys; sys.argv[0] = 'elephan'; from elephan.cli import main; main()"
 

@@ -20,6 +20,8 @@ from elephan.base.errors import InputError
 from elephan.experiment.store.identity import engine
 from elephan.experiment.store.store import Store
 
+pytestmark = pytest.mark.alone  # how soon something answers is measured
+
 pytest.importorskip("distributed")
 
 SHORT = {"duration": "5 s", "warmup": "1 s", "template.delay": ["5 ms", "20 ms"]}

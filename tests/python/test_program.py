@@ -28,6 +28,8 @@ from elephan.experiment.trials import Variant
 from elephan.scenario.congestion import read_controllers
 from elephan.scenario.source import open_source
 
+pytestmark = pytest.mark.alone  # how soon something answers is measured
+
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "pipe"
 CONTROLLER = "traffic.reno.congestion_control"
 SHORT = {"duration": "6 s", "warmup": "1 s", "stack": "rfc", "template.rate": "5 Mbps"}

@@ -13,6 +13,8 @@ import elephan as el
 import pytest
 from elephan import _core
 
+pytestmark = pytest.mark.alone  # how soon something answers is measured
+
 FAT_TREE = """
 duration = "1 s"
 [template]
