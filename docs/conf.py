@@ -63,4 +63,4 @@ def _as_text(app: object, what: str, name: str, obj: object, options: object, li
 
 
 def setup(app: object) -> None:
-    app.connect("autodoc-process-docstring", _as_text)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-docstring", _as_text)

@@ -159,7 +159,7 @@ def test_readmes_first_variation_says_why_cubic_delivers_less() -> None:
 def test_what_differs_between_unequal_flows_is_named() -> None:
     (found,) = told("far and near", "unfair_share")
     rates = story("far and near")[0].flows["goodput_bps"].to_pylist()
-    ratio = float(re.search(r"([\d.]+) times as much", found.text)[1])  # type: ignore[index]
+    ratio = float(re.search(r"([\d.]+) times as much", found.text)[1])
     assert ratio == pytest.approx(max(rates) / min(rates), rel=0.06)
     assert "bbr beside" in found.text or "beside bbr" in found.text
 
@@ -209,7 +209,7 @@ def test_marks_that_would_touch_stand_side_by_side() -> None:
     axes = Figure().add_subplot()
     mark_numbers(axes, [(2e9, "①"), (2e9, "②"), (8e9, "③")], 10e9)
     assert [one.get_text() for one in axes.texts] == ["①", "②", "③"]
-    first, second, third = (one.xy[0] for one in axes.texts)  # type: ignore[attr-defined]
+    first, second, third = (one.xy[0] for one in axes.texts)
     assert first == 2
     assert 2.2 <= second <= 2.3
     assert third == 8
