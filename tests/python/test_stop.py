@@ -78,6 +78,27 @@ def test_a_large_fat_tree_answers_ctrl_c(tmp_path, after_s):
     assert "Traceback" not in told
 
 
+CTRL_C = "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
+
+
+@pytest.mark.parametrize(
+    "during",
+    [
+        f"exec({CTRL_C!r})",  # as in the methods of a dataclass, which are a text: the interpreter takes note
+        f"try:\n        exec({CTRL_C!r})\n    except KeyboardInterrupt:\n        raise ImportError('numpy is broken')",
+    ],
+)
+def test_ctrl_c_while_modules_are_loaded_is_an_interrupt(tmp_path, during):
+    (tmp_path / "loads.py").write_text(
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"import elephan.cli, elephan.cli.app\ndef run(words):\n    {during}\nelephan.cli.app.run = run\n"
+        "sys.argv = ['elephan', 'list']; elephan.cli.main()"
+    )
+    # Of a module, as in `python -m elephan`, the interpreter asks at its end whether Ctrl-C was left unhandled.
+    done = subprocess.run([sys.executable, "-m", "loads"], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (130, "elephan: interrupted\n")
+
+
 def test_hosts_without_links_are_told_in_a_list_that_ends(tmp_path):
     begin = time.monotonic()
     with pytest.raises(_core.ScenarioError) as found:

@@ -8,7 +8,8 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 import elephan
 from elephan.cli import memory, state
@@ -64,7 +65,6 @@ def _status_of(words: list[str]) -> int:
     if words == ["--version"]:  # which scripts ask often: without the parser of the command line
         print(f"elephan {elephan.__version__}")
         return 0
-    from elephan.base.errors import ElephanError, lacks_memory, shown
     from elephan.cli.app import run
 
     try:
@@ -72,7 +72,22 @@ def _status_of(words: list[str]) -> int:
         memory.claim()
         with _notes():
             return run(words)
-    except ElephanError as error:
+    except Exception as error:
+        if _hides_interrupt(error):
+            raise KeyboardInterrupt from None
+        return _told(error)
+
+
+def _hides_interrupt(error: Exception) -> bool:
+    """Whether Ctrl-C came within an import that has made another error of it, as numpy's does."""
+    return state.interrupted and any(isinstance(one, ImportError | SystemError) for one in (error, error.__context__))
+
+
+def _told(error: Exception) -> int:
+    """Writes an error as one line, and gives the exit status."""
+    from elephan.base.errors import ElephanError, lacks_memory, shown
+
+    if isinstance(error, ElephanError):
         _say(str(error))
         if state.verbose and error.__cause__ is not None:
             import traceback
@@ -80,41 +95,48 @@ def _status_of(words: list[str]) -> int:
             for line in traceback.format_exception(error.__cause__):
                 print(shown(line), end="", file=sys.stderr)
         return error.exit_status
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - so that the interpreter's last flush finds somewhere to go
         return 0
-    except MemoryError:
+    if isinstance(error, MemoryError):
         _say(memory.LINE)
         return 1
-    except OSError as error:
+    if isinstance(error, OSError):
         _say(f"{error.filename or 'output'}: {error.strerror or error}")
         return 1
-    except Exception as error:
-        if os.environ.get("ELEPHAN_TRACEBACK"):
-            raise
-        if lacks_memory(error):
-            _say(memory.LINE)
-            return 1
-        _say(f"internal error, please report it: {type(error).__name__}: {error}")
-        return 1
+    if os.environ.get("ELEPHAN_TRACEBACK"):
+        raise error
+    _say(memory.LINE if lacks_memory(error) else f"internal error, please report it: {type(error).__name__}: {error}")
+    return 1
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    state.interrupted = True
+    signal.default_int_handler(number, frame)
 
 
 def _clean_up_when_ended() -> None:
-    """SIGTERM, and a terminal that goes away unless that is ignored, end a command as Ctrl-C does."""
-    for name in ("SIGTERM", "SIGHUP"):
+    """SIGTERM, and a terminal that goes away, end a command as Ctrl-C does; what is ignored stays so."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, signal.default_int_handler)
+        if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, _interrupt)
 
 
 def main() -> None:
     """Entry point of the installed command."""
-    memory.spare()
-    write_whatever()
-    _clean_up_when_ended()
-    status = status_of()
-    if status == INTERRUPTED:  # a second Ctrl-C ends the interpreter at once, without a traceback
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        memory.spare()
+        write_whatever()
+        _clean_up_when_ended()
+        status = status_of()
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    if status == INTERRUPTED:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second Ctrl-C ends the interpreter at once, without a traceback
+        # The interpreter notes that Ctrl-C left a text it executed, such as a dataclass's methods, and would end by the signal
+        # instead of with this status. The next text lets it forget.
+        exec("")
     if memory.limited:
         memory.end(status)
     sys.exit(status)

@@ -2,3 +2,6 @@
 
 # Errors of a congestion control in Python come with their traceback.
 verbose = False
+
+# Ctrl-C, or another signal that ends the command, has come.
+interrupted = False
