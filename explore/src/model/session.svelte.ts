@@ -8,6 +8,8 @@ import { asLines, budget, fetchLines, fetchParts, type Line, type Parts, type Pi
 
 export type Trouble = { line?: number; column?: number; path?: string; message: string };
 export type Mark = { at_ns: number; kind: string; flow?: number | null; port?: number | null; text: string };
+/** A statement of `elephan explain`; without a time it is about the whole run. */
+export type Statement = { number: number; at_ns: number | null; kind: string; flow: number | null; text: string; help: string };
 export type Why = { flow: number; spans: { from_ns: number; to_ns: number; reason: string }[] };
 export type Told = { version: string; tables: Head; limits: Head };
 type Timing = { asked: number; first: number; whole: number; engine: number };
@@ -36,6 +38,9 @@ export class Session {
   pinned = $state.raw<Picture | null>(null);
   marks = $state.raw<Mark[]>([]);
   why = $state.raw<Why[]>([]);
+  /** What `elephan explain` says of the run that is shown; nothing where the engine is WebAssembly. */
+  story = $state.raw<Statement[]>([]);
+  private storied: number | null = null;
   /** Why marks and reasons are missing. */
   untold = $state<string | null>(null);
 
@@ -382,6 +387,19 @@ export class Session {
     if (this.picture?.handle !== picture.handle) return;
     this.marks = events!.head.value;
     this.why = why.map((reply, i) => ({ flow: flows[i]!.id, spans: reply.head.value }));
+    await this.explain(picture, ask);
+  }
+
+  /** Asks once for each run what `elephan explain` says of it. */
+  private async explain(picture: Picture, ask: { signal?: AbortSignal }): Promise<void> {
+    if (this.engine.kind !== "native" || this.storied === picture.handle) return;
+    const { handle, text, seed, summary } = picture;
+    await new Promise((resolve) => setTimeout(resolve, 250)); // a slider that moves on wants no story
+    if (ask.signal?.aborted || this.picture?.handle !== handle) return;
+    const { head } = await this.engine.request("explain", { handle, text, seed, summary }, ask);
+    if (this.picture?.handle !== handle) return;
+    this.storied = handle;
+    this.story = head.value;
   }
 
   /** A moment after the last change the address keeps the scenario. */
@@ -410,7 +428,7 @@ export class Session {
   }
 
   /** Brings an event into the middle of the view, and its flow into the graph of segments. */
-  visit(mark: Mark): void {
+  visit(mark: { at_ns: number; flow?: number | null }): void {
     const { from_ns, to_ns } = this.view;
     const width = Math.min(to_ns - from_ns, Math.max(2e6, (to_ns - from_ns) / 8));
     this.cursor_ns = mark.at_ns;

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from elephan.explore.session import Request
 
 # Methods that simulate or read much; the others are answered beside them at once.
-LONG = ("run", "open", "load", "packets", "events", "why", "trials", "trial", "parquet")
+LONG = ("run", "open", "load", "packets", "events", "why", "trials", "trial", "parquet", "explain")
 RUNS_MAX = max(2, os.cpu_count() or 1)  # at the same time
 QUICK_MAX = 4
 

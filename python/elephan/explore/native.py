@@ -19,6 +19,7 @@ from elephan.explore.engine import Engine, unframed
 from elephan.explore.growing import Growing
 from elephan.explore.kept import Book, Part, StoreBook, opened
 from elephan.explore.start import is_store
+from elephan.explore.told import told
 from elephan.open import load
 from elephan.result.folder import read_manifest
 from elephan.result.run import load_run
@@ -43,7 +44,7 @@ class Native:
 
     def register(self) -> None:
         """Lets the engine answer them."""
-        own = (self.results, self.load, self.open, self.trials, self.trial, self.parquet)
+        own = (self.results, self.load, self.open, self.trials, self.trial, self.parquet, self.explain)
         self.engine.methods.update({method.__name__: method for method in own})
 
     def results(self, request: Request) -> Mapping[str, Any]:
@@ -147,6 +148,17 @@ class Native:
         self.engine.desk.serve(text.encode("utf-8", "replace"), b"", keep, cancel or self.engine.token())
         return unframed(frames[-1])
 
+    def explain(self, request: Request) -> Mapping[str, Any]:
+        """The statements of `elephan explain` about a finished run, from the tables that its handle has."""
+        return {"value": told(lambda method, params: self._asked(method, params, request.cancel), request.params)}
+
+    def _asked(self, method: str, params: Mapping[str, Any], cancel: Any) -> tuple[dict[str, Any], bytes]:
+        """The desk's own answer to a request; what it refuses is raised."""
+        head, body = self._ask(method, params, cancel)
+        if head["kind"] == "error":
+            raise InputError(head["message"])
+        return head, body
+
     def parquet(self, request: Request) -> tuple[Mapping[str, Any], bytes]:
         """The samples of some lines as a Parquet file: `series` with all points, and what each line is of."""
         import pyarrow as pa
@@ -155,9 +167,7 @@ class Native:
         lines = request.params.get("lines")
         if not isinstance(lines, list) or not lines or not all(isinstance(one, dict) for one in lines):
             raise InputError("lines is missing: a list of lines as series takes them")
-        head, body = self._ask("series", {**request.params, "points": _POINTS}, request.cancel)
-        if head["kind"] == "error":
-            raise InputError(head["message"])
+        head, body = self._asked("series", {**request.params, "points": _POINTS}, request.cancel)
         parts = []
         for line, of in zip(head["lines"], lines, strict=True):
             if "error" in line:

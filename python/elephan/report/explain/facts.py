@@ -35,6 +35,13 @@ def _words(table: pa.Table, name: str) -> list[str]:
     return texts(table, name) if name in table.column_names else [""] * int(table.num_rows)
 
 
+def _within(table: Any, path: str) -> Any:
+    """What a nested table has at a path with dots; None if it has nothing there."""
+    for key in path.split("."):
+        table = table.get(key) if isinstance(table, Mapping) else None
+    return table
+
+
 class Words:
     """A text column of few words: a number for each row, so that a million rows are no million objects."""
 
@@ -113,9 +120,11 @@ class Flow:
 
     def setting(self, name: str) -> Any:
         """An option of TCP that its sender has, such as `slow_start.kind`; None where the run does not say."""
-        found = self.facts.settings
-        traffic, host = self.text("traffic"), self.text("source").partition("[")[0]
-        return found.get(f"traffic.{traffic}.tcp.{name}", found.get(f"hosts.{host}.tcp.{name}"))
+        traffic = self.facts.traffic.get(self.text("traffic"), {})
+        host = self.facts.run.resolved.get("hosts", {}).get(self.text("source").partition("[")[0], {})
+        # What the traffic says goes before what its host says.
+        found = (_within(owner.get("tcp", {}), name) for owner in (traffic, host))
+        return next((value for value in found if value is not None), None)
 
     def span_ns(self, name: str) -> float:
         """A time among its options in ns; NaN where the run does not say."""
@@ -179,19 +188,9 @@ class Facts:
         return np.asarray(_words(self.run.flow_samples, "phase"), dtype=object)
 
     @cached_property
-    def settings(self) -> dict[str, Any]:
-        """Every parameter with its value, by path; traffic by name."""
-        rows = self.run.provenance
-        rows = rows.get("parameters", []) if isinstance(rows, Mapping) else rows
-        names = [str(one.get("name", "")) for one in self.run.resolved.get("traffic", [])]
-        found: dict[str, Any] = {}
-        for row in rows or []:
-            path = str(row["path"])
-            if path.startswith("traffic["):
-                number, _, rest = path.removeprefix("traffic[").partition("].")
-                path = f"traffic.{names[int(number)]}.{rest}"
-            found[path] = row["value"]
-        return found
+    def traffic(self) -> dict[str, Any]:
+        """The entries of `[[traffic]]` by name."""
+        return {str(one.get("name", "")): one for one in self.run.resolved.get("traffic", [])}
 
     def ports(self, name: str) -> Array:
         key = f"ports.{name}"
