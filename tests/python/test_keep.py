@@ -80,9 +80,10 @@ def test_what_cannot_be_kept_is_one_line(text: Any, words: str) -> None:
         Keep.read(text)
 
 
-def test_a_condition_on_what_nothing_sets_names_the_nearest() -> None:
+def test_a_condition_on_what_nothing_sets_names_the_nearest_and_makes_no_store(tmp_path: Path) -> None:
     with pytest.raises(el.InputError, match=r"keep.*(rate|seed)"):
-        el.sweep("sawtooth", set=SHORT, keep="rat == 10 Mbps", store="kept")
+        el.sweep("sawtooth", set=SHORT, keep="rat == 10 Mbps", store=tmp_path / "kept")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_tables_need_a_store() -> None:

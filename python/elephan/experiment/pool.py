@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -137,12 +137,13 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
     place = how.place()
     with ExitStack() as opened:
         identities = _identities(jobs, measure) if how.store is not None else [None] * len(jobs)
+        wanted = _wanted(jobs, identities, how) if how.keep is not None and how.on != "kept" else None
         store = opened.enter_context((Store.at if how.on == "kept" else Store.to)(how.store)) if how.store is not None else None
         again = how.again and how.on != "kept"
         if how.shard is not None or how.on == "slurm":  # the tables of a result, which another process makes, are not wanted here
             jobs = [replace(job, folder=None) for job in jobs]
-        if how.keep is not None and how.on != "kept":
-            jobs = _keeping(jobs, store, identities, how.keep, again)
+        if wanted is not None and store is not None:
+            jobs = _keeping(jobs, store, identities, *wanted, again)
         there = {} if store is None or again else store.kept([one for one in identities if one is not None])
         outcomes: dict[int, Outcome] = {} if store is None or again else _kept(store, there, jobs, identities, how)
         missing = [number for number in range(len(jobs)) if number not in outcomes and _is_mine(identities[number], there, how)]
@@ -179,14 +180,21 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
     return Outcomes([outcomes[i] for i in sorted(outcomes)], len(jobs), interrupted)
 
 
-def _keeping(jobs: Sequence[Job], store: Store | None, identities: Sequence[Identity | None], text: str, again: bool) -> list[Job]:
-    """The jobs, with the folder in the store that the tables of each chosen one go to, or are in."""
-    keep = Keep.read(text)
-    if store is None:
-        raise InputError(f"keep {text}: tables of runs are kept in a store; give out or store")
+def _wanted(jobs: Sequence[Job], identities: Sequence[Identity | None], how: How) -> tuple[Keep, Callable[[Job], bool]]:
+    """What tables are kept, and of which jobs."""
+    keep = Keep.read(how.keep)
+    if how.store is None:
+        raise InputError(f"keep {how.keep}: tables of runs are kept in a store; give out or store")
     if jobs and not any(identities):
-        raise InputError(f"keep {text}: no run can be kept, as a congestion control or each uses what has no source")
-    chosen, there = keep.chosen(jobs), {} if again else runs.of(store.where)
+        raise InputError(f"keep {how.keep}: no run can be kept, as a congestion control or each uses what has no source")
+    return keep, keep.chosen(jobs)
+
+
+def _keeping(
+    jobs: Sequence[Job], store: Store, identities: Sequence[Identity | None], keep: Keep, chosen: Callable[[Job], bool], again: bool
+) -> list[Job]:
+    """The jobs, with the folder in the store that the tables of each chosen one go to, or are in."""
+    there = {} if again else runs.of(store.where)
     found = []
     for job, identity in zip(jobs, identities, strict=True):
         if identity is not None and job.folder is None and chosen(job):
