@@ -309,11 +309,17 @@ def test_a_question_writes_nothing(tmp_path: Path, sql: str) -> None:
         (lambda run: {"x": 10**400}, "more than a float holds"),
         (lambda run: sys.exit(3), "SystemExit: 3"),
         (lambda run: {"x": 1 / 0}, r"ZeroDivisionError: division by zero \(test_keep.py:\d+\)"),
+        (eval("lambda run: {'x': 1 / 0}"), r"ZeroDivisionError: division by zero \(line 1, in <lambda>\)"),
     ],
 )
 def test_a_function_that_fails_is_one_line(function: Any, words: str) -> None:
     with pytest.raises(el.InputError, match=words):
         el.sweep("sawtooth", set=SHORT, each=function)
+
+
+def test_a_truth_of_numpy_is_a_number() -> None:
+    done = el.sweep("sawtooth", set=SHORT, each=lambda run: {"many": np.float64(3) > 2, "none": run.flows.num_rows == 0})
+    assert (done.values(done.labels[0], "each.many"), done.values(done.labels[0], "each.none")) == ([1.0], [0.0])
 
 
 class _Told(Bar):

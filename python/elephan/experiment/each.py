@@ -21,6 +21,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from elephan.base.errors import InputError
 from elephan.base.signals import from_outside
 from elephan.experiment.job import Job, Statistics
@@ -64,7 +66,7 @@ class Each:
 
 
 def _number(name: Any, value: Any) -> float:
-    if not isinstance(name, str) or not name or not isinstance(value, Real):
+    if not isinstance(name, str) or not name or not isinstance(value, Real | np.bool_):
         raise InputError(f"each: {name!r} is {value!r}; it returns numbers by name")
     try:
         return float(value)
@@ -74,6 +76,8 @@ def _number(name: Any, value: Any) -> float:
 
 def _line(error: BaseException) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
+    if frame.filename.startswith("<"):  # typed at a prompt, or sent to a worker
+        return f"line {frame.lineno}, in {frame.name}"
     return f"{Path(frame.filename).name}:{frame.lineno}"
 
 
