@@ -139,6 +139,9 @@ def test_checks_of_ones_own_are_added(folder: Path, capfd: pytest.CaptureFixture
         ("area ", 'of = ["cubci"]\narea ', 'check fills: of: no score of "cubci"; did you mean "cubic"?'),
         ("at_least   = 10", "within = [5, 1]", "own.toml:16: check fills: within is the lower number, then the higher, not [5, 1]"),
         ("area ", 'stories = "a"\narea ', 'unknown key "experiment"'),
+        ("area ", 'of = ["like", "reno"]\narea ', 'check fills: of: "like" stands alone'),
+        ("area ", 'requires = "buffer-01"\narea ', 'requires: no other check "buffer-01"; did you mean "buffer-0.1"?'),
+        ("area ", 'requires = "fills"\narea ', 'requires: no other check "fills"'),
     ],
 )
 def test_what_is_wrong_in_a_file_of_checks_is_one_line(
@@ -160,6 +163,8 @@ def test_what_is_wrong_in_a_file_of_checks_is_one_line(
         ("greedy.py", "which class of this file"),
         ("reno --only fair-to-ren", 'no check "fair-to-ren"; did you mean "fair-to-reno"?'),
         ("reno --checks none.toml", "none.toml: No such file"),
+        ("reno --like cubik", 'no congestion control "cubik"; did you mean "cubic"?'),
+        ("reno --like greedy.py:Greedy", "like: the name of a built-in congestion control such as cubic"),
         ("reno -n 0", "repetitions must be a whole number"),
     ],
 )
@@ -228,6 +233,40 @@ def test_every_shipped_check_runs_and_says_what_it_is_for() -> None:
 def test_the_page_of_the_built_in_controls_is_current(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "docs" / "conformance_reports.py"), "--check"]
     assert subprocess.run(command, cwd=tmp_path, check=False, timeout=3600).returncode == 0
+
+
+def test_a_control_is_compared_with_what_it_says_it_implements(folder: Path) -> None:
+    """Greedy grows by a segment a round trip as Reno does, and keeps 60 segments at a loss, where Reno halves."""
+    checks = ["like-first-rounds", "like-loss-1"]
+    plain = el.conformance("greedy.py:Greedy", only=checks)
+    assert [(one.verdict, one.message) for one in plain.findings] == [
+        ("not applicable", "it compares with a built-in control: --like NAME")
+    ] * 2
+    assert len(plain.trials) == 0
+    for like, others in (("reno", ["reno", "cubic", "bbr"]), ("highspeed", ["reno", "cubic", "bbr", "highspeed"])):
+        found = el.conformance(
+            "greedy.py:Greedy", like=like, only=checks, quick=True, stories=False, out=folder / like, report=False
+        )
+        first, loss = found.findings
+        assert (first.verdict, first.judged.mean) == ("passed", pytest.approx(1.0, abs=0.1))
+        assert (loss.verdict, loss.check.of) == ("failed", (like,))
+        assert loss.judged.mean > 1.25
+        assert loss.check.expected == f"from 0.8 to 1.25 times that of {like}"
+        assert {one.variant for one in found.trials} == {"Greedy", like}  # the others do not run for it
+        loaded = el.load(folder / like)
+        assert (loaded.like, loaded.others, loaded.as_dict()) == (like, others, found.as_dict())
+
+
+def test_a_check_that_requires_another_brings_it_and_waits_for_it(folder: Path) -> None:
+    (folder / "own.toml").write_text(
+        OWN.replace("area ", 'given = "marks.sum"\narea ') + OWN.partition("[[checks]]")[2].join(["\n[[checks]]", ""])
+        .replace('"fills"', '"second"').replace("area ", 'requires = "fills"\narea ')
+    )  # fmt: skip
+    found = el.conformance("reno", checks=folder / "own.toml", only=["second"], quick=True)
+    assert [(one.check.id, one.verdict, one.message) for one in found.findings] == [
+        ("fills", "not applicable", "no run has marks.sum above 0"),
+        ("second", "not applicable", "fills is not applicable: no run has marks.sum above 0"),
+    ]
 
 
 def test_expressions() -> None:

@@ -23,6 +23,9 @@ from elephan.scenario.congestion import read_controllers
 
 def command(
     control: Annotated[str, Argument(metavar="CONTROL", help="The congestion control: cubic:preset=linux, mine.py:Mine.")],
+    like: Annotated[
+        str | None, Option(metavar="NAME", help="The built-in control that it implements: more checks compare the two.")
+    ] = None,
     checks: Annotated[
         Path | None, Option(metavar="FILE", help="Checks of one's own: they are added, or replace those with the same id.")
     ] = None,
@@ -58,6 +61,7 @@ def command(
     experiment = partial(
         conformance.conformance,
         control,
+        like=like,
         checks=checks,
         only=only or (),
         quick=quick,

@@ -21,11 +21,12 @@ from elephan.experiment.conformance.expression import Expression, read_expressio
 from elephan.scenario.source import Source, open_source, read_text
 
 REFERENCES = ("reno", "cubic", "bbr")  # what runs in the same experiments
+LIKE = "like"  # in `of`: the built-in control that the one under test says it implements
 FILE = Path(__file__).with_name("checks.toml")
 _EXPERIMENT = ("scenario", "control", "beside", "set")
 _TEXTS = ("id", "area", "title", "learn", "source", "margin")
 _MARGINS = ("at_least", "at_most", "within")
-_RUNS = ("experiment", "control", "beside", "set", "statistic", "unit", "of", "given")
+_RUNS = ("experiment", "control", "beside", "set", "statistic", "unit", "of", "given", "requires")
 _HARNESS = ("stories", "days")
 At = Callable[[str], str]  # where a key stands, as an error begins
 _ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
@@ -83,7 +84,8 @@ class Asked:
 class Check:
     """One check: runs with what is `asked` of them, or `stories` and `days` of the harness.
 
-    `of`: congestion controls whose score in the same experiment is the unit of the margin.
+    `of`: congestion controls whose score in the same experiment is the unit of the margin; `LIKE` until `bound` says which it is.
+    `requires`: another check, without which this one does not apply.
     """
 
     id: str
@@ -99,6 +101,8 @@ class Check:
     asked: Asked | None = None
     stories: int = 0
     days: bool = False
+    compares: bool = False  # with the control that the one under test says it implements, and no other
+    requires: str = ""
 
     @property
     def expected(self) -> str:
@@ -107,8 +111,13 @@ class Check:
             return "every rule is kept"
         if not self.of:
             return self.margin.text(self.unit)
-        names = self.of[0] if len(self.of) == 1 else f"{', '.join(self.of[:-1])} or {self.of[-1]}"
+        named = ["the control it is like" if name == LIKE else name for name in self.of]
+        names = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} or {named[-1]}"
         return f"{self.margin.text('1')} times that of {names}"
+
+    def bound(self, like: str) -> Check:
+        """Returns the check with the margin in units of this built-in control, if it compares; empty for none."""
+        return replace(self, of=(like,)) if self.compares and like else self
 
 
 def read_checks(file: Path | None = None) -> list[Check]:
@@ -121,7 +130,7 @@ def read_checks(file: Path | None = None) -> list[Check]:
         for entry in one.entries():
             entries[entry["id"]] = (entry, one)
     settings: dict[str, Setting] = {}
-    found = [one.check(entry, experiments, settings) for entry, one in entries.values()]
+    found = [one.check(entry, experiments, settings, list(entries)) for entry, one in entries.values()]
     return _measured_together(found)
 
 
@@ -199,8 +208,14 @@ class _File:
             self._numbers[name] = number
         return entries
 
-    def check(self, entry: Mapping[str, Any], experiments: Mapping[str, Mapping[str, Any]], settings: dict[str, Setting]) -> Check:
-        """Returns one check."""
+    def check(
+        self,
+        entry: Mapping[str, Any],
+        experiments: Mapping[str, Mapping[str, Any]],
+        settings: dict[str, Setting],
+        ids: Sequence[str],
+    ) -> Check:
+        """Returns one check. `ids`: of all checks."""
 
         def place(key: str) -> str:
             return self._place("[[checks]]", key, self._numbers[entry["id"]])
@@ -227,13 +242,22 @@ class _File:
             raise InputError(f'{at("experiment")}: no experiment "{name}"{nearest(name, list(experiments), "there are")}')
         of = tuple(_texts([entry["of"]] if isinstance(entry.get("of"), str) else entry.get("of", []), at("of")))
         for one in of:
-            if one not in REFERENCES:
-                raise InputError(f'{at("of")}: no score of "{one}"{nearest(one, list(REFERENCES), "there are")}')
+            if one not in (*REFERENCES, LIKE):
+                raise InputError(f'{at("of")}: no score of "{one}"{nearest(one, [*REFERENCES, LIKE], "there are")}')
+        if LIKE in of and len(of) > 1:
+            raise InputError(f'{at("of")}: "{LIKE}" stands alone')
+        requires = entry.get("requires", "")
+        if requires and (requires not in ids or requires == entry["id"]):
+            others = [one for one in ids if one != entry["id"]]
+            raise InputError(f'{at("requires")}: no other check "{requires}"{nearest(str(requires), others, "there are")}')
         unit = entry.get("unit", expression.unit)
         if unit not in ("bps", "ns", "bytes", "%", "1"):
             raise InputError(f"{at('unit')} is bps, ns, bytes, % or 1, not {unit!r}")
         asked = Asked(self._setting(entry, experiments[name], settings, at), expression, given)
-        return Check(**texts, margin=self._margin(entry, at), unit=unit, of=of, statistic=expression.text, asked=asked)
+        return Check(
+            **texts, margin=self._margin(entry, at), unit=unit, of=of, statistic=expression.text, asked=asked,
+            compares=LIKE in of, requires=requires,
+        )  # fmt: skip
 
     def _expression(self, entry: Mapping[str, Any], key: str, at: At) -> Expression | None:
         if key not in entry:

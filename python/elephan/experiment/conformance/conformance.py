@@ -26,7 +26,7 @@ from elephan.experiment.store.row import Measured
 from elephan.experiment.trials import Trials, Variant, check_repetitions, known
 from elephan.result import folder
 from elephan.result.run import Run
-from elephan.scenario.congestion import Controller, read_controllers
+from elephan.scenario.congestion import Controller, names, read_controllers
 from elephan.scenario.trust import Trust, trust
 from elephan.statistic import measures
 
@@ -90,7 +90,12 @@ class Conformance(folder.Result):
     @property
     def others(self) -> list[str]:
         """The congestion controls that ran beside it."""
-        return [name for name in REFERENCES if name != self.label]
+        return [name for name in dict.fromkeys((*REFERENCES, *filter(None, [self.like]))) if name != self.label]
+
+    @property
+    def like(self) -> str:
+        """The built-in congestion control that it says it implements; empty for none."""
+        return str(self.facts.get("like", ""))
 
     @property
     def counts(self) -> dict[str, int]:
@@ -118,6 +123,7 @@ class Conformance(folder.Result):
         return {
             "congestion_control": self.label,
             "value": self.controller.value,
+            "like": self.like,
             "passed": self.passed,
             "complete": "incomplete" not in self.facts,
             "counts": self.counts,
@@ -165,6 +171,7 @@ def place(found: Conformance, file: str) -> str:
 def conformance(
     control: Any,
     *,
+    like: str | None = None,
     checks: str | os.PathLike[str] | None = None,
     only: Sequence[str] = (),
     quick: bool = False,
@@ -185,11 +192,12 @@ def conformance(
 ) -> Conformance:
     """Puts a congestion control through the checks of RFC 9743 and others, beside reno, cubic and bbr.
 
-    `control`: a name, a text such as `"mine.py:Mine"`, a dict or a class, as of `el.compare`. `checks`: a file whose checks are
-    added, or replace those with the same id; `only`: ids of checks. A check has 3 repetitions, and 3 more while its verdict is not
-    sure, up to `repetitions`, which is 9 by default; `quick` makes 3 of all. `fail_fast` ends at the first check that fails. Of
-    each check that fails the smallest failing scenario is looked for, unless `stories` is False. `python_from`: as of `el.run`;
-    other arguments as of `el.sweep`.
+    `control`: a name, a text such as `"mine.py:Mine"`, a dict or a class, as of `el.compare`. `like`: the built-in congestion
+    control that it implements; then more checks compare the two. `checks`: a file whose checks are added, or replace those with
+    the same id; `only`: ids of checks, which bring those that they require. A check has 3 repetitions, and 3 more while its
+    verdict is not sure, up to `repetitions`, which is 9 by default; `quick` makes 3 of all. `fail_fast` ends at the first check
+    that fails. Of each check that fails the smallest failing scenario is looked for, unless `stories` is False. `python_from`: as
+    of `el.run`; other arguments as of `el.sweep`.
 
     >>> found = el.conformance("vegas", only=["fair-to-itself", "idle-line"], quick=True)
     Traceback (most recent call last):
@@ -199,7 +207,9 @@ def conformance(
     (controller, *more) = read_controllers(control if isinstance(control, list) else [control], python_from)
     if more:
         raise InputError("one congestion control at a time")
+    claimed = _claimed(like)
     chosen = _chosen(read_checks(as_path(checks, "checks") if checks is not None else None), only)
+    chosen = [one.bound(claimed) for one in chosen]
     check_repetitions(repetitions)
     check_workers(workers)
     first = 1 if (given := seed_or_none(seed)) is None else given
@@ -207,13 +217,13 @@ def conformance(
     if out is not None:
         folder.check_target(out, "conformance")
     how = How(workers, on, store_of(store, out), again, "conformance", "conformance", progress, partial=True, why=why, keep=keep)
-    work = _Work(controller, trust(python_from, controller.value), how, first, count)
+    work = _Work(controller, claimed, trust(python_from, controller.value), how, first, count)
     clock = time.monotonic()
     findings = work.fast(chosen) if fail_fast else work.all(chosen)
     told = work.stories(findings) if stories else []
     findings = [replace(one, story=next((s.file for s in told if s.check == one.check.id), "")) for one in findings]
     facts = {
-        "seed": first, "repetitions": count, "quick": quick, "failures": [], "guests": work.guests,
+        "seed": first, "repetitions": count, "quick": quick, "like": claimed, "failures": [], "guests": work.guests,
         "wall_s": time.monotonic() - clock, **work.incomplete,
     }  # fmt: skip
     found = Conformance(controller, findings, told, work.trials, facts)
@@ -225,18 +235,35 @@ def conformance(
     return found
 
 
+def _claimed(like: str | None) -> str:
+    """The name of the built-in congestion control that the one under test says it implements; empty for none."""
+    if not like:
+        return ""
+    (found,) = read_controllers([like])
+    if found.value not in names():
+        raise InputError(f"like: the name of a built-in congestion control such as cubic, not {like!r}")
+    return found.label
+
+
 def _chosen(checks: Sequence[Check], only: Sequence[str]) -> list[Check]:
-    names = [one.id for one in checks]
+    """The checks that are asked for, with those that they require."""
     for name in only:
-        known(name, names, "check")
-    return [one for one in checks if not only or one.id in only]
+        known(name, [one.id for one in checks], "check")
+    asked = {*only, *(one.requires for one in checks if one.id in only)}
+    return [one for one in checks if not only or one.id in asked]
+
+
+def _setting(check: Check) -> str:
+    """The name of what runs for a check; empty for one of the harness."""
+    return check.asked.setting.name if check.asked is not None else ""
 
 
 class _Work:
     """The runs of a conformance run, as they are done."""
 
-    def __init__(self, controller: Controller, agreed: Trust, how: How, first: int, count: int) -> None:
-        self.controller, self.agreed, self.how, self.first, self.count = controller, agreed, how, first, count
+    def __init__(self, controller: Controller, like: str, agreed: Trust, how: How, first: int, count: int) -> None:
+        self.controller, self.like, self.agreed, self.how, self.first, self.count = controller, like, agreed, how, first, count
+        self.found: dict[str, Finding] = {}
         self.outcomes: list[Outcome] = []
         self.interrupted = False
         self.incomplete: dict[str, str] = {}
@@ -248,17 +275,20 @@ class _Work:
         variants = {(one.job.variant.experiment, one.job.variant.label): one.job.variant for one in self.outcomes}
         return Trials([one.trial for one in self.outcomes if one.done], variants.values())
 
-    def _controllers(self) -> list[Controller]:
-        others = [Controller(name, name) for name in REFERENCES if name != self.controller.label]
-        return [self.controller, *others]
+    def _controllers(self, checks: Sequence[Check]) -> list[Controller]:
+        """What runs in the setting of these checks."""
+        others = (self.like,) if all(one.compares for one in checks) else (*REFERENCES, self.like)
+        return [self.controller, *(Controller(one, one) for one in dict.fromkeys(others) if one not in ("", self.controller.label))]
 
     def job(self, setting: Setting, controller: Controller, seed: int) -> Job:
         variant = Variant(controller.label, {"congestion_control": controller.label}, setting.name)
         return Job(replace(setting.source, agreed=self.agreed), setting.overrides(controller.value), seed, variant)
 
-    def _run(self, settings: Sequence[Setting], seeds: Sequence[int]) -> None:
-        """Runs settings with more seeds."""
-        jobs = [self.job(one, controller, seed) for one in settings for controller in self._controllers() for seed in seeds]
+    def _run(self, checks: Sequence[Check], seeds: Sequence[int]) -> None:
+        """Runs the settings of checks with more seeds."""
+        settings = list({one.asked.setting.name: one.asked.setting for one in checks if one.asked is not None}.values())
+        needed = {one.name: self._controllers([check for check in checks if _setting(check) == one.name]) for one in settings}
+        jobs = [self.job(one, controller, seed) for one in settings for controller in needed[one.name] for seed in seeds]
         measure = Scores({one.name: one.statistics for one in settings})
         done = run_jobs(jobs, measure, self.how)
         self.outcomes += done
@@ -280,28 +310,45 @@ class _Work:
             if one.asked is not None
         ]
 
+    def _why_not(self, check: Check) -> str:
+        """Why a check does not apply, known before a run; empty if it may."""
+        if check.compares and not self.like:
+            return "it compares with a built-in control: --like NAME"
+        gate = self.found.get(check.requires)
+        return f"{gate.check.id} is not applicable: {gate.message}" if gate and gate.verdict == NOT_APPLICABLE else ""
+
     def all(self, checks: Sequence[Check]) -> list[Finding]:
-        """The findings of checks, each with as many repetitions as it needs."""
-        found = {one.id: harness.judged(one, self.controller) for one in checks if one.asked is None}
-        open_, seed = [one for one in checks if one.asked is not None], self.first
+        """The findings of checks, each with as many repetitions as it needs; what others require comes first."""
+        self._find([one for one in checks if not one.requires])
+        self._find([one for one in checks if one.requires])
+        return [self.found[one.id] for one in checks if one.id in self.found]
+
+    def _find(self, checks: Sequence[Check]) -> None:
+        for one in checks:
+            if why := self._why_not(one):
+                self.found[one.id] = Finding(one, NOT_APPLICABLE, message=why)
+            elif one.asked is None:
+                self.found[one.id] = harness.judged(one, self.controller)
+        open_, seed = [one for one in checks if one.id not in self.found], self.first
         while open_ and not self.interrupted:
             seeds = range(seed, min(seed + FIRST, self.first + self.count))
-            settings = {one.asked.setting.name: one.asked.setting for one in open_ if one.asked is not None}
-            self._run(list(settings.values()), seeds)
+            self._run(open_, seeds)
             seed = seeds.stop
             last = seed >= self.first + self.count or self.interrupted
             judged = self._judged(open_, last)
-            found |= {one.check.id: one for one in judged}
+            self.found |= {one.check.id: one for one in judged}
             open_ = [] if last else [one.check for one in judged if one.verdict == NOT_SURE]
-        return [found[one.id] for one in checks if one.id in found]
 
     def fast(self, checks: Sequence[Check]) -> list[Finding]:
         """The findings of checks in their order, up to the first that fails."""
         found: list[Finding] = []
         for one in checks:
             there = {outcome.job.variant.experiment for outcome in self.outcomes}
-            done = self._judged([one]) if one.asked is not None and one.asked.setting.name in there else []
-            found += done if done and done[0].verdict != NOT_SURE else self.all([one])
+            done = self._judged([one]) if _setting(one) in there and not self._why_not(one) else []
+            if not done or done[0].verdict == NOT_SURE:
+                done = self.all([one])
+            self.found[one.id] = done[0]
+            found += done
             if found[-1].verdict == FAILED or self.interrupted:
                 break
         return found

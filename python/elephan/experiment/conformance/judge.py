@@ -102,11 +102,10 @@ def judge(check: Check, label: str, trials: Trials, failures: Mapping[str, str],
         return stats.mean_within(known, asked.expression.low, asked.expression.top)
 
     own = scores(label)
-    found = Finding(
-        check, NOT_SURE, interval(own), references={name: interval(scores(name)) for name in REFERENCES if name != label}
-    )
-    if label in REFERENCES:
-        found = replace(found, references={name: found.score if name == label else found.references[name] for name in REFERENCES})
+    score = interval(own)
+    names = dict.fromkeys((*REFERENCES, *check.of))
+    references = {name: score if name == label else interval(scores(name)) for name in names}
+    found = Finding(check, NOT_SURE, score, references=references)
     if label in failures:
         return replace(found, verdict=FAILED, message=failures[label])
     if not own:

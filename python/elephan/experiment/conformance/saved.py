@@ -27,8 +27,7 @@ def load_conformance(path: Path) -> Conformance:
     with folder.damaged(where / "conformance.json"):
         findings = [_finding(one) for one in found["checks"]]
         facts = {key: found[key] for key in ("seed", "repetitions", "quick", "wall_s")} | {
-            "manifest": manifest,
-            "folder": str(path),
+            "like": found.get("like", ""),
         }
         controller = Controller(found["congestion_control"], found["value"])
     facts |= {"manifest": manifest, "folder": str(path)}
