@@ -164,6 +164,8 @@ def show(value: float, unit: str = "1", digits: int = 3) -> str:
     base = value * 1e-9 if unit == "ns" else value
     if base == 0:
         return f"0 {symbol}"
+    if unit == "bytes" and 0 < base < 1:  # a mean: nobody has a part of a byte
+        return "< 1 B"
     scaled, prefix = _pick(base, steps)
     return f"{_digits(scaled, digits)} {prefix}{symbol}"
 
@@ -171,6 +173,18 @@ def show(value: float, unit: str = "1", digits: int = 3) -> str:
 def in_files(unit: str) -> str:
     """The unit of a value as it stands in a file: a share, which `show` writes in per cent, is a number up to 1 there."""
     return "1" if unit in ("%", POINTS) else unit
+
+
+TIMES = "\u00d7"  # the unit of a ratio, as people write it
+_BASE = {"bps": "bit/s", "bytes": "B", "ns": "s", "%": "1", POINTS: "1", "pp": "1", TIMES: "1", "": "1"}
+
+
+def in_base(value: float, unit: str) -> tuple[float, str]:
+    """A value of a statistic in base units, and the unit's name as tables have it: `in_base(28e6, "ns")` is `(0.028, "s")`.
+
+    A share and a difference of shares are numbers up to 1.
+    """
+    return value / {"ns": 1e9, "pp": 100.0}.get(unit, 1.0), _BASE.get(unit, unit)
 
 
 def scale_for(values_max: float, unit: str) -> tuple[float, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from elephan.base import stats
-from elephan.base.quantity import in_files, show
+from elephan.base.quantity import TIMES, in_files
 from elephan.experiment.claims import interval_text
 from elephan.experiment.conformance.checks import REFERENCES, Check, Margin
 from elephan.experiment.trials import Trials
@@ -50,19 +50,19 @@ class Finding:
         if self.score.n:
             parts.append(f"score {interval_text(self.score, one.unit, 3)}")
         if one.of and self.judged.n:
-            parts.append(f"that is {interval_text(self.judged, '1', 3)} times")
+            parts.append(f"that is {interval_text(self.judged, TIMES, 3)}")
         parts.append(f"expected {one.expected}")
         return "; ".join([", ".join(parts), *filter(None, [self.message.partition(chr(10))[0]])])
 
     @property
-    def beside(self) -> dict[str, str]:
-        """The scores of the references as people read them: in units of the margin if it has any."""
+    def beside(self) -> dict[str, tuple[float, str]]:
+        """The scores of the references with their unit: `TIMES` if the margin is in units of others; NaN if there is none."""
         one, found = self.check, {}
         of = [self.references[name].mean for name in one.of if name in self.references]
+        unit = _lenient(one, of) if of and len(of) == len(one.of) else math.nan
         for name, score in self.references.items():
-            unit = _lenient(one, of) if of and len(of) == len(one.of) else math.nan
-            text = show(score.mean, one.unit, 3) if not one.of else f"{show(score.mean / unit, '1', 3)} times" if unit else "-"
-            found[name] = text if score.n and "nan" not in text else "-"
+            value = score.mean if not one.of else score.mean / unit if unit else math.nan
+            found[name] = (value if score.n else math.nan, TIMES if one.of else one.unit)
         return found
 
     def room(self, label: str = "") -> stats.Interval:

@@ -1,8 +1,11 @@
 """A congestion control put through the checks of conformance."""
 
+import math
+
 from rich.text import Text
 
 from elephan.base.kinds import Kind
+from elephan.base.quantity import TIMES, show
 from elephan.experiment.conformance.conformance import Conformance, place
 from elephan.experiment.conformance.judge import FAILED, NOT_APPLICABLE, NOT_SURE, PASSED
 from elephan.experiment.conformance.saved import load_conformance
@@ -20,8 +23,9 @@ def tables(found: Conformance, screen: Screen) -> None:
         unit = one.check.unit
         score = bounds(one.score, unit) if one.score.n else "-"
         if one.check.of and one.judged.n:
-            score = f"{bounds(one.judged, '1')} times"
-        others = (one.beside.get(name, "-") for name in found.others)
+            score = bounds(one.judged, TIMES)
+        known = (one.beside.get(name, (math.nan, "")) for name in found.others)
+        others = ("-" if math.isnan(value) else show(value, unit) for value, unit in known)
         table.add_row(one.check.id, Text(one.verdict, _STYLES[one.verdict]), score, one.check.expected, *others)
     screen.print(table)
     for one in found.findings:

@@ -24,7 +24,7 @@ def tables(trace: Trace, screen: Screen) -> None:
     """Prints a row for each of the largest connections."""
     table = grid("connection", "number", *_COLUMNS)
     for row in trace.ranked[:_CONNECTIONS_MAX]:
-        cells = [shown(trace, row, key, unit, 9 if unit == "1" else 3) for key, unit in _COLUMNS.values()]
+        cells = [shown(trace, row, key, unit, 9 if unit == "1" else 3).text for key, unit in _COLUMNS.values()]
         table.add_row(trace.label(row["connection"]), str(row["connection"]), *cells)
     screen.print(table)
     if (more := len(trace.ranked) - _CONNECTIONS_MAX) > 0:

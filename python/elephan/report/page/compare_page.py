@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from elephan.base.quantity import show
 from elephan.base.stats import Interval
@@ -20,6 +21,7 @@ from elephan.report.page.page import (
     Section,
     Table,
     interval_cell,
+    number_cell,
     of_failures,
     parameter_groups,
 )
@@ -130,7 +132,8 @@ def _until_cell(found: tuple[Interval, int]) -> Cell:
     if not interval.n:
         return Cell("n/a")
     if late:
-        return Cell(f"> {show(interval.mean, 'ns', 3)}", f"not in {late} of {interval.n} runs")
+        text = f"> {show(interval.mean, 'ns', 3)}"
+        return replace(interval_cell(interval, "ns", 3), text=text, range="", more=f"not in {late} of {interval.n} runs")
     return interval_cell(interval, "ns", 3)
 
 
@@ -189,7 +192,8 @@ def _what_was_run(panel: Panel) -> Table:
         events = " and ".join(f"{at:g} s" for at in one["event_s"])
         duration = f"{one['duration_s']:g} s, of which {one['warmup_s']:g} s warm-up"
         runs = sum(row.experiment == one["name"] for row in panel.trials)
-        rows.append([Cell(one["name"]), Cell(one["title"] + (f" at {events}" if events else "")), Cell(duration), Cell(str(runs))])
+        what = one["title"] + (f" at {events}" if events else "")
+        rows.append([Cell(one["name"]), Cell(what), Cell(duration), number_cell(runs)])
     return Table([Column("experiment"), Column("what"), Column("length"), Column("runs", True)], rows)
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from elephan.base.quantity import show
+from elephan.base.quantity import TIMES, show
 from elephan.experiment.claims import interval_text
 from elephan.experiment.conformance.conformance import Conformance, place
 from elephan.experiment.conformance.judge import FAILED, NOT_APPLICABLE, NOT_SURE, PASSED, Finding
 from elephan.report.figure.conformance_figures import room
 from elephan.report.page.notebook import answered
-from elephan.report.page.page import Cell, Column, Page, Section, Table, interval_cell, of_failures
+from elephan.report.page.page import Cell, Column, Page, Section, Table, interval_cell, number_cell, of_failures
 from elephan.report.page.run_page import facts
 from elephan.result import folder
 from elephan.result.command import command_line
@@ -46,13 +48,15 @@ def warnings(found: Conformance) -> list[str]:
 
 def _row(finding: Finding, others: Sequence[str]) -> list[Cell]:
     one = finding.check
-    references = [Cell(finding.beside.get(name, "-")) for name in others]
-    judged = f"{interval_text(finding.judged, '1', 3)} times" if one.of and finding.judged.n else ""
+    found = {name: finding.beside.get(name, (math.nan, "")) for name in others}
+    references = [Cell("-") if math.isnan(value) else number_cell(value, unit) for value, unit in found.values()]
+    judged = finding.judged if one.of and finding.judged.n else None
     score = interval_cell(finding.score, one.unit, 3) if finding.score.n else Cell("-")
     if judged:
-        score = Cell(score.text, judged)
+        ratio = {f"ratio {name} (1)": getattr(judged, name) for name in ("mean", "low", "high")}
+        score = replace(score, range="", more=interval_text(judged, TIMES, 3), numbers={**score.numbers, **ratio})
     mark = Cell(finding.verdict, mark=_MARKS[finding.verdict])
-    return [Cell(one.title, one.id), mark, score, Cell(one.expected), *references]
+    return [Cell(one.title, more=one.id), mark, score, Cell(one.expected), *references]
 
 
 def _failed(found: Conformance, finding: Finding) -> Section:
@@ -73,7 +77,7 @@ def page(found: Conformance) -> Page:
     sections += [Section("How far from the margins", drawings=[drawing])] if drawing is not None else []
     for area in dict.fromkeys(one.check.area for one in found.findings):
         rows = [_row(one, found.others) for one in found.findings if one.check.area == area]
-        sections.append(Section(area.capitalize(), tables=[Table(heads, rows)]))
+        sections.append(Section(area.upper() if area == "aqm" else area.capitalize(), tables=[Table(heads, rows)]))
     rows = [[Cell(one.check.id), Cell(one.check.learn), Cell(one.check.reason), Cell(one.check.source)] for one in found.findings]
     columns = [Column("check"), Column("what it tells"), Column("margin"), Column("source")]
     sections.append(Section("What each check asks", _NOTE, tables=[Table(columns, rows)]))

@@ -74,7 +74,7 @@ const live = (() => {
     const tip = document.createElement("div");
     tip.className = "tip";
     tip.hidden = true;
-    const draw = () => { drawn = sketch(place, figure, seen); place.append(tip); };
+    const draw = room => { drawn = sketch(place, figure, seen, room); place.append(tip); };
     const at = event => { const box = place.querySelector("svg").getBoundingClientRect(), [, top] = place.querySelector("svg").getAttribute("viewBox").split(" "); return [event.clientX - box.left, event.clientY - box.top + +top]; };
     const inside = (x, y, room = 0) => drawn.areas.find(({ box }) => x >= box.x - room && x <= box.x + box.w + room && y >= box.y - room && y <= box.y + box.h + room);
 

@@ -1,5 +1,7 @@
 "use strict";
 (() => {
+  const PAPER = 760; // pixels of a figure on paper, however wide the screen is
+  const TALL = 900; // pixels of a figure that may be longer than a sheet
   const root = document.documentElement;
   const dark = () => root.dataset.scheme ? root.dataset.scheme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   const sketches = [...document.querySelectorAll(".sketch")].map(place => live(place, JSON.parse(place.textContent)));
@@ -14,6 +16,18 @@
   button.addEventListener("click", () => { root.dataset.scheme = dark() ? "light" : "dark"; name(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
   addEventListener("resize", drawAll);
+  // On paper nobody can open what is folded, except the parameters, which fill pages.
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    for (const draw of sketches) draw(PAPER);
+    for (const figure of document.querySelectorAll("figure")) figure.classList.toggle("tall", figure.offsetHeight > TALL);
+    folded = [...document.querySelectorAll("details.parts:not([open])")];
+    for (const one of folded) one.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const draw of sketches) draw();
+    for (const one of folded) one.open = false;
+  });
   name();
   drawAll();
 })();

@@ -7,12 +7,12 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.base.errors import shown, shown_within
-from elephan.base.quantity import show
+from elephan.base.quantity import in_base, show
 from elephan.base.stats import Interval
 from elephan.report.style import Drawing
 from elephan.result.folder import read_manifest
@@ -35,11 +35,18 @@ def of_failures(failures: Sequence[str], facts: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value in a table, and the interval below it. `mark`: the class of a verdict."""
+    """A value in a table, and its interval (`range`) or further words (`more`) below it. `mark`: the class of a verdict.
+
+    `numbers` has what the text says as numbers in base units, by what each is: `{"mean": 0.3, "low": 0.2, "high": 0.4}`, or
+    `{"": 3}` of one alone. The page sorts by the first, and gives all of them away as CSV.
+    """
 
     text: str
     range: str = ""
+    more: str = ""
     mark: str = ""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    unit: str = ""  # of the numbers, as tables name it
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,7 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
+    title: str = ""  # names its file of CSV; unless given that of the section
 
 
 @dataclass
@@ -67,6 +75,7 @@ class Section:
     tables: Sequence[Table] = ()
     listing: str = ""  # lines to copy, as they are
     look: bool = False  # the words say what to look for
+    hint: bool = False  # the words are of what a reader can do with figures on a screen
     variants: Mapping[str, Any] | None = None  # the data of the table of all variants of a sweep
 
 
@@ -113,13 +122,20 @@ class Page:
         return [*["Claims"] * bool(self.verdicts), *own, *["Parameters"] * bool(self.parameters), "Reproduce"]
 
 
+def number_cell(value: float, unit: str = "1", digits: int = 3, text: str = "", more: str = "") -> Cell:
+    """A number, as people read it and as scripts do. `text`: what people read instead."""
+    base, name = in_base(value, unit)
+    return Cell(text or show(value, unit, digits), more=more, numbers={"": base}, unit=name)
+
+
 def interval_cell(interval: Interval, unit: str, digits: int = 4) -> Cell:
     """A mean with its interval below."""
     if interval.n == 0:
         return Cell("n/a")
     low, high = (show(bound, unit, digits).replace(" ", "\u00a0") for bound in (interval.low, interval.high))
     bounds = f"{low} to\u00a0{high}" if math.isfinite(interval.low) and low != high else ""  # breaks before "to" only
-    return Cell(show(interval.mean, unit, digits), bounds)
+    numbers = {name: in_base(getattr(interval, name), unit)[0] for name in ("mean", "low", "high")}
+    return replace(number_cell(interval.mean, unit, digits), range=bounds, numbers=numbers)
 
 
 def _read(name: str) -> str:
@@ -137,6 +153,14 @@ def _words(text: str) -> str:
 
     whole = _UNIT.sub("\u00a0", str(escape(text)))
     return Markup(re.sub(r"(?<![\w-])--[a-z][\w-]*", r'<span class="option">\g<0></span>', whole))
+
+
+def _numbers(cell: Cell) -> str:
+    """The numbers of a cell as attributes of its element."""
+    from markupsafe import Markup
+
+    known = {name: number for name, number in cell.numbers.items() if math.isfinite(number)}
+    return Markup(' data-numbers="{}" data-unit="{}"').format(json.dumps(known), cell.unit) if known else ""
 
 
 def _code(text: str) -> str:
@@ -158,7 +182,7 @@ def render(page: Page, files: Sequence[tuple[str, str]] = ()) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters |= {"words": _words, "slug": _slug}
+    environment.filters |= {"words": _words, "slug": _slug, "numbers": _numbers}
     table = environment.get_template("table.html.j2")
     page_text = environment.get_template("page.html.j2").render(
         page=page,
@@ -171,7 +195,8 @@ def render(page: Page, files: Sequence[tuple[str, str]] = ()) -> str:
         take_js=_read("take.js"),
         variants_js=_read("variants.js") if any(section.variants for section in page.sections) else "",
         json=lambda value: _json_in_html(shown_within(value)),
-        table_of=lambda one: Markup(table.render(table=one)),
+        table_of=lambda one, title: Markup(table.render(table=one, title=title)),
+        observed=lambda finding: interval_cell(finding.observed, finding.part.unit),
     )
     return shown(page_text)
 

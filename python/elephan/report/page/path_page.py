@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from elephan.base.quantity import show
 from elephan.base.stats import Interval
@@ -16,7 +17,7 @@ from elephan.experiment.path.settings import as_text, streams_needed
 from elephan.experiment.path.verdict import MEANINGS, WIRE
 from elephan.report.figure import path_figures as figures
 from elephan.report.page.notebook import answered
-from elephan.report.page.page import Cell, Column, Page, Section, Table, interval_cell, of_failures, parameter_groups
+from elephan.report.page.page import Cell, Column, Page, Section, Table, interval_cell, number_cell, of_failures, parameter_groups
 from elephan.report.page.run_page import facts
 from elephan.report.words.unheard import unheard
 from elephan.theory import closed as theory
@@ -112,7 +113,7 @@ def _forbidden(answer: Answer) -> str:
 def _cell(row: Row, value: Interval, unit: str) -> Cell:
     """A mean and its bounds, of a rough estimate to two digits."""
     cell = interval_cell(value, unit, 4)
-    return Cell(f"about {show(value.mean, unit, 2)}", cell.range) if row.is_rough else cell
+    return replace(cell, text=f"about {show(value.mean, unit, 2)}") if row.is_rough else cell
 
 
 def results_table(rows: Sequence[Row]) -> Table:
@@ -120,7 +121,7 @@ def results_table(rows: Sequence[Row]) -> Table:
     lines = [
         [
             Cell(row.controller),
-            Cell(str(row.streams)),
+            number_cell(row.streams),
             *(_cell(row, value, unit) for value, unit in ((row.time_s, "s"), (row.goodput_bps, "bps"))),
             Cell(row.limit),
             Cell(how(row)),
@@ -130,19 +131,20 @@ def results_table(rows: Sequence[Row]) -> Table:
     heads = ("congestion control", "streams", "time", "goodput", "limit", "how it is known")
     note = "Below a mean is its 95 % t interval where all was simulated, else the range that the whole simulation lies in: the "
     note += "rest follows by the rule that is named. Where nothing is random one run says it all. --whole simulates everything."
-    return Table([Column(head, head in ("streams", "time", "goodput")) for head in heads], lines, note)
+    return Table([Column(head, head in ("streams", "time", "goodput")) for head in heads], lines, note, "results")
 
 
 def forms_table(answer: Answer) -> Table:
     """What needs no simulation."""
-    rows = [[Cell(form.about), Cell(value_text(form)), Cell(form.equation)] for form in answer.forms]
+    values = [number_cell(form.value, form.unit, text=value_text(form)) for form in answer.forms]
+    rows = [[Cell(form.about), value, Cell(form.equation)] for form, value in zip(answer.forms, values, strict=True)]
     return Table([Column("closed form"), Column("value", True), Column("equation")], rows)
 
 
 def limits_table(answer: Answer) -> Table:
     """The limits that occur, in words."""
     found = dict.fromkeys(row.limit for row in answer.rows)
-    return Table([Column("limit"), Column("meaning")], [[Cell(limit), Cell(MEANINGS[limit])] for limit in found])
+    return Table([Column("limit"), Column("meaning")], [[Cell(limit), Cell(MEANINGS[limit])] for limit in found], title="limits")
 
 
 def settings_section(advice: Advice) -> Section:
@@ -153,10 +155,10 @@ def settings_section(advice: Advice) -> Section:
         named = [(words, row) for words, row in tried if row is not None]
         heads = [Column(""), *results_table([]).columns]
         rows = [[Cell(words), *results_table([row]).rows[0]] for words, row in named]
-        tables.append(Table(heads, rows))
+        tables.append(Table(heads, rows, title="tried settings"))
     if advice.unsimulated:
         lines = [[Cell(line.text), Cell(line.why)] for line in advice.unsimulated]
-        tables.append(Table([Column("not simulated, worth a look"), Column("why")], lines))
+        tables.append(Table([Column("not simulated, worth a look"), Column("why")], lines, title="settings not simulated"))
     return Section("Settings of Linux hosts", tables=tables, listing="\n".join(as_text(advice.lines)))
 
 

@@ -15,7 +15,7 @@ from elephan.report.explain.rules import findings
 from elephan.report.figure.registry import MORE, OVER_TIME
 from elephan.report.figure.run_figures import draw, of_report
 from elephan.report.page.notebook import PAPER, inline, said, small_table
-from elephan.report.page.page import Cell, Column, Page, Section, Table, parameter_groups
+from elephan.report.page.page import Cell, Column, Page, Section, Table, number_cell, parameter_groups
 from elephan.report.words.answer import answer
 from elephan.report.words.spreading_table import victim_table
 from elephan.report.words.view import View, arrow
@@ -79,17 +79,18 @@ def _flow_table(view: View) -> Table | None:
     )
     rows = []
     for i in order:
-        of_tcp = [show(again[i], "1", 9), show(expiries[i], "1", 9), _or_dash(least[i], "ns")] if controller[i] else [DASH] * 3
-        cells = [names[i].removesuffix(f", {paths[i]}"), paths[i], controller[i] or "UDP", show(rate[i], "bps"), *of_tcp]
+        counts = [number_cell(one, "1", 9) for one in (again[i], expiries[i])]
+        of_tcp = [*counts, _or_dash(least[i], "ns")] if controller[i] else [Cell(DASH)] * 3
+        who = [Cell(text) for text in (names[i].removesuffix(f", {paths[i]}"), paths[i], controller[i] or "UDP")]
+        rows.append([*who, number_cell(rate[i], "bps"), *of_tcp])
         if transfers:
-            cells.append("not complete" if finite[i] and np.isnan(took[i]) else _or_dash(took[i], "ns"))
-        rows.append([Cell(cell) for cell in cells])
+            rows[-1].append(Cell("not complete") if finite[i] and np.isnan(took[i]) else _or_dash(took[i], "ns"))
     note = " ".join(part for part in (_which_flows(flows.num_rows, finite), _coarse_ticks(view.run, order)) if part)
-    return Table([Column(h, i >= 3) for i, h in enumerate(heads)], rows, note)
+    return Table([Column(h, i >= 3) for i, h in enumerate(heads)], rows, note, "flows")
 
 
-def _or_dash(value: float, unit: str) -> str:
-    return DASH if np.isnan(value) else show(value, unit)
+def _or_dash(value: float, unit: str) -> Cell:
+    return Cell(DASH) if np.isnan(value) else number_cell(value, unit)
 
 
 def _which_flows(count: int, finite: npt.NDArray[np.bool_]) -> str:
@@ -108,7 +109,7 @@ MARKED = "Numbers in figures over time mark when each of these began."
 def _story_table(story: Sequence[Finding]) -> Table:
     """The findings of `elephan explain`, numbered as in figures."""
     rows = [
-        [Cell(number), Cell(when(one) or "whole run"), Cell(one.text, f"What would help: {one.help}" if one.help else "")]
+        [Cell(number), Cell(when(one) or "whole run"), Cell(one.text, more=f"What would help: {one.help}" if one.help else "")]
         for number, one in zip(numbers(story), story, strict=True)
     ]
     return Table([Column(""), Column("when"), Column("what happened")], rows, "elephan explain prints the same.")
@@ -121,17 +122,15 @@ def _port_table(run: Run) -> Table:
     numeric = {key: column(ports, key) for key in keys}
     busy = np.argsort(-(numeric["utilisation"] + 1e3 * (numeric["drops"] > 0)), kind="stable")[: ROWS_MAX // 2]
     units = {"utilisation": "%", "drops": "1", "queue_mean_bytes": "bytes", "queue_max_bytes": "bytes", "paused_ns": "ns"}
-    rows = [[Cell(arrow(names[i]))] + [Cell(_of_port(k, numeric[k][i], u)) for k, u in units.items()] for i in busy]
+    rows = [[Cell(arrow(names[i]))] + [_of_port(k, numeric[k][i], u) for k, u in units.items()] for i in busy]
     heads = ("port", "busy", "drops", "mean queue", "longest queue", "paused")
     which = "those that dropped packets, then the busiest" if numeric["drops"].any() else "the busiest"
     note = f"{len(rows)} of {len(names)} ports: {which}." if len(names) > len(rows) else ""
-    return Table([Column(h, i >= 1) for i, h in enumerate(heads)], rows, note)
+    return Table([Column(h, i >= 1) for i, h in enumerate(heads)], rows, note, "ports")
 
 
-def _of_port(key: str, value: float, unit: str) -> str:
-    if unit == "bytes" and 0 < value < 1:
-        return "< 1 B"
-    return show(value, unit, 9 if key == "drops" else 3)
+def _of_port(key: str, value: float, unit: str) -> Cell:
+    return number_cell(value, unit, 9 if key == "drops" else 3)
 
 
 def facts(manifest: dict[str, object]) -> list[tuple[str, str]]:
@@ -183,7 +182,8 @@ def page(run: Run) -> Page:
     for title in sorted({kind.section for kind in kinds[1:]}, key=lambda title: (title == MORE, title != OVER_TIME, title)):
         beside = BESIDE[title](run) if title in BESIDE else None
         drawings = [kind.draw(view) for kind in kinds[1:] if kind.section == title]
-        sections.append(Section(title, ZOOM if title == OVER_TIME else "", drawings, [beside] if beside else []))
+        over_time = title == OVER_TIME
+        sections.append(Section(title, ZOOM if over_time else "", drawings, [beside] if beside else [], hint=over_time))
     sections.append(Section("Flows and ports", tables=tables))
     fine = "One run says nothing about chance: elephan sweep with repetitions gives confidence intervals over seeds."
     if run.warmup_ns:

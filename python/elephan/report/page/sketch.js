@@ -215,11 +215,11 @@ const sketch = (() => {
   }
 
   // Draws a figure into a place. `seen` says what a reader hides and where he looks: `hidden` names, `limits` of axes by their number.
-  // Returns where data stand in the picture, for each axes that shows them.
-  function draw(place, figure, seen = { hidden: new Set(), limits: {} }) {
+  // `room`: how wide it may be, unless as wide as its place. Returns where data stand in the picture, for each axes that shows them.
+  function draw(place, figure, seen = { hidden: new Set(), limits: {} }, room = place.clientWidth || 600) {
     font = getComputedStyle(document.body).fontFamily;
     const { options } = figure, shown = figure.wrap ? figure.axes.filter(calls => !calls.some(([name, args]) => name === "set_visible" && !args[0])) : figure.axes;
-    const room = place.clientWidth || 600, columns = figure.wrap ? Math.max(1, Math.min(figure.columns, Math.floor(room / figure.wrap))) : figure.columns;
+    const columns = figure.wrap ? Math.max(1, Math.min(figure.columns, Math.floor(room / figure.wrap))) : figure.columns;
     const rows = Math.ceil(shown.length / columns), all = shown.map(read), by = (r, c) => all[r * columns + c];
     const W = Math.max(room, columns > 2 ? 165 * columns : columns > 1 ? 340 : 260);
     const H = figure.height * INCH * rows / figure.rows;

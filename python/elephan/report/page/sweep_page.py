@@ -199,7 +199,7 @@ def _effects(found: dict[str, list[Effect]]) -> Table:
         for statistic, own in found.items():
             effect = next(one for one in own if one.axis.words == words)
             cell = interval_cell(*_of_difference(effect.interval, statistic), 3)
-            cells.append(Cell("+" * (effect.interval.mean > 0) + cell.text, cell.range))
+            cells.append(replace(cell, text="+" * (effect.interval.mean > 0) + cell.text))
         rows.append(cells)
     columns = [Column("parameter"), *(Column(titles.title(statistic), True) for statistic in found)]
     ranges = any(cell.range for row in rows for cell in row)

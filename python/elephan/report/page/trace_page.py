@@ -12,7 +12,7 @@ from elephan.capture.trace import SHARE_MIN
 from elephan.report.figure.flow_phases import phase_lines
 from elephan.report.figure.trace_figures import draw_all
 from elephan.report.page.notebook import answered
-from elephan.report.page.page import Cell, Column, Page, Section, Table
+from elephan.report.page.page import Cell, Column, Page, Section, Table, number_cell
 from elephan.report.page.run_page import facts
 from elephan.report.words.trace_words import connection_lines, counted
 from elephan.table.phases import Phases
@@ -116,13 +116,13 @@ def _phase_lines(trace: Trace, found: Phases) -> list[str]:
     return lines
 
 
-def shown(trace: Trace, row: dict[str, Any], key: str, unit: str, digits: int = 3) -> str:
+def shown(trace: Trace, row: dict[str, Any], key: str, unit: str, digits: int = 3) -> Cell:
     """A value of a connection with its unit, or n/a: nobody knows it, or the capture cannot show it."""
     way = way_of(trace, row)
     unseen = key in UNSEEN_AT_RECEIVER and row["vantage"] == "receiver"
     unseen |= way is not None and key in way.columns
     unseen |= key == "goodput_bps" and not has_rate(row)
-    return "n/a" if row[key] is None or unseen else show(row[key], unit, digits)
+    return Cell("n/a") if row[key] is None or unseen else number_cell(row[key], unit, digits)
 
 
 def _unseen_note(trace: Trace) -> str:
@@ -149,7 +149,7 @@ def _connection_table(trace: Trace) -> Table:
     }
     rows = [
         [Cell(trace.label(row["connection"])), Cell(row["vantage"])]
-        + [Cell(shown(trace, row, key, unit, 9 if unit == "1" else 3)) for key, unit in units.items()]
+        + [shown(trace, row, key, unit, 9 if unit == "1" else 3) for key, unit in units.items()]
         for row in trace.ranked[:ROWS_MAX]
     ]
     heads = (
@@ -167,7 +167,7 @@ def _connection_table(trace: Trace) -> Table:
     )
     note = f"The {len(rows)} of {len(trace.ranked)} directions that delivered most." if len(trace.ranked) > len(rows) else ""
     note = " ".join(part for part in (note, _unseen_note(trace)) if part)
-    return Table([Column(head, i >= 2) for i, head in enumerate(heads)], rows, note)
+    return Table([Column(head, i >= 2) for i, head in enumerate(heads)], rows, note, "connections")
 
 
 def _limits_table(trace: Trace) -> Table:
@@ -180,10 +180,10 @@ def _limits_table(trace: Trace) -> Table:
         shares = {key: None if time is None else time / span for key, time in times.items()}
         share = [shown(trace, row | shares, key, "%", 2) for key in shares]
         window, closed = shown(trace, row, "max_rwin_rcvd", "bytes"), shown(trace, row, "zero_rwin_rcvd", "1", 9)
-        scale = "unknown" if row["win_scale_rcvd"] is None else str(row["win_scale_rcvd"])
-        cells = [trace.label(row["connection"]), *share, window, scale, closed]
+        scale = Cell("unknown") if row["win_scale_rcvd"] is None else number_cell(row["win_scale_rcvd"])
+        missed = shown(trace, row, "missed_bytes", "bytes")
         options = [name for key, name in (("time_stamps", "timestamps"), ("will_use_sack", "SACK"), ("ecn", "ECN")) if row[key]]
-        rows.append([Cell(text) for text in (*cells, shown(trace, row, "missed_bytes", "bytes"), ", ".join(options))])
+        rows.append([Cell(trace.label(row["connection"])), *share, window, scale, closed, missed, Cell(", ".join(options))])
     heads = (
         "connection",
         "window full",
@@ -195,7 +195,7 @@ def _limits_table(trace: Trace) -> Table:
         "missed by the capture",
         "options",
     )
-    return Table([Column(head, 1 <= i <= 7) for i, head in enumerate(heads)], rows, _unseen_note(trace))
+    return Table([Column(head, 1 <= i <= 7) for i, head in enumerate(heads)], rows, _unseen_note(trace), "limits")
 
 
 def page(trace: Trace) -> Page:

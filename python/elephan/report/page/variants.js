@@ -30,6 +30,7 @@
     if (!UNITS[unit]) return digits(v, count) + (unit === "1" || !unit ? "" : "\u00a0" + unit);
     const [symbol, steps, scale] = UNITS[unit], base = v * scale;
     if (base === 0) return `0\u00a0${symbol}`;
+    if (unit === "bytes" && base > 0 && base < 1) return "< 1\u00a0B";
     const [factor, prefix] = steps.find(([f]) => Math.abs(base) >= f * 0.9995) ?? steps.at(-1);
     return `${digits(base / factor, count)}\u00a0${prefix}${symbol}`;
   }
@@ -74,6 +75,20 @@
     bar.hidden = names.length < 2;
     const count = make(place, "p", { class: "note count" });
     const body = make(make(place, "div", { class: "scroll" }), "table", { class: statistics.length + axes.length > 3 ? "wide" : "" });
+    let rowsShown = [];
+    place.append(take.give(() => place.dataset.name, () => {
+      const base = baseOf(), empty = { text: "", more: "", numbers: {}, unit: "" };
+      return [
+        ...axes.map(axis => ({ title: axis.words, cells: rowsShown.map(i => axis.numbers ? { ...empty, numbers: { "": axis.numbers[axis.at[i]] }, unit: axis.unit } : { ...empty, text: axis.texts[axis.at[i]] }) })),
+        ...statistics.map(s => ({
+          title: base ? `${s.title}, difference` : s.title,
+          cells: rowsShown.map(i => {
+            const found = cell(s, i, base), known = Object.entries({ mean: found?.[0], low: found?.[1], high: found?.[2] }).filter(([, v]) => v != null);
+            return { ...empty, numbers: Object.fromEntries(known.map(([kind, v]) => [kind, +(v * s.base[0]).toPrecision(12)])), unit: s.base[1] };
+          }),
+        })),
+      ];
+    }));
     const more = make(place, "button", { type: "button", class: "more" });
     more.addEventListener("click", () => { state.all = true; fill(); });
 
@@ -118,6 +133,7 @@
         const of = new Map(shown.map(i => [i, value(i)])), sign = state.down ? -1 : 1;
         shown.sort((i, j) => of.get(i) == null ? 1 : of.get(j) == null ? -1 : sign * (of.get(i) - of.get(j)) || i - j);
       }
+      rowsShown = shown;
       body.replaceChildren();
       const head = make(body, "tr");
       [...axes.map(a => a.words), ...statistics.map(s => s.title)].forEach((title, k) => {

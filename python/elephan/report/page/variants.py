@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 from elephan.base import stats
+from elephan.base.quantity import in_base
 from elephan.report.words.baseline import Baseline
-from elephan.report.words.swept import Array, Estimates, Swept
+from elephan.report.words.swept import Array, Axis, Estimates, Swept
 from elephan.statistic import bounds, measures, titles
 
 VALUES_MAX = 250_000  # values of single runs in a page; with more it has the differences to one baseline only
@@ -54,7 +55,12 @@ def _axes(swept: Swept) -> list[dict[str, Any]]:
     if not axes:
         count = len(swept.labels)
         return [{"words": "variant", "texts": swept.names, "named": True, "at": [*range(count)]}]
-    return [{"words": axis.words, "texts": [*axis.texts], "named": axis.named, "at": axis.at.tolist()} for axis in axes]
+    return [_axis(axis) for axis in axes]
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    found: dict[str, Any] = {"words": axis.words, "texts": [*axis.texts], "named": axis.named, "at": axis.at.tolist()}
+    return found if axis.named else found | {"numbers": axis.places.tolist(), "unit": axis.unit or "1"}
 
 
 def _texts(swept: Swept) -> list[list[str]]:
@@ -70,9 +76,11 @@ def _statistic(swept: Swept, name: str, base: Baseline, difference: bool) -> dic
     """A statistic with its means, and its differences to the baseline if the page cannot work them out."""
     top = bounds.top_of(name)
     own = _bounds(swept.estimates(name))
+    unit = measures.unit_of(name)
     found: dict[str, Any] = {
         "title": titles.title(name),
-        "unit": measures.unit_of(name),
+        "unit": unit,
+        "base": in_base(1.0, unit),  # what it is in base units, and their name
         "mean": own[0],
         "low": own[1],
         "high": own[2],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from elephan.base.quantity import show
-from elephan.report.page.page import Cell, Column, Table
+from elephan.report.page.page import Cell, Column, Table, number_cell
 from elephan.report.words.view import arrow
 from elephan.result.run import Run
 from elephan.table.spreading import Tree, Victim, spreading
@@ -58,11 +58,11 @@ def victim_table(run: Run) -> Table | None:
     heads = ("victim", "path", "root", "held by", "packets", "held each", "longest", "goodput while paused", "otherwise")
     rows = []
     for root, v in found[:ROWS_MAX]:
-        cells = [v.name, f"{v.source} → {v.destination}", arrow(root), ", ".join(arrow(port) for port in v.ports)]
-        cells += [show(v.packets, "1", 9), show(v.held_ns / v.packets, "ns"), show(v.longest_ns, "ns")]
-        cells += [show(v.goodput_paused_bps, "bps"), show(v.goodput_otherwise_bps, "bps")]
-        rows.append([Cell(cell) for cell in cells])
+        who = [v.name, f"{v.source} → {v.destination}", arrow(root), ", ".join(arrow(port) for port in v.ports)]
+        cells = [number_cell(v.packets, "1", 9), number_cell(v.held_ns / v.packets, "ns"), number_cell(v.longest_ns, "ns")]
+        cells += [number_cell(rate, "bps") for rate in (v.goodput_paused_bps, v.goodput_otherwise_bps)]
+        rows.append([*map(Cell, who), *cells])
     note = "Flows whose packets waited at ports that the root's congestion had paused, though none of them went through the root."
     if len(found) > ROWS_MAX:
         note += f" The first {ROWS_MAX} of {len(found)}."
-    return Table([Column(head, i >= 4) for i, head in enumerate(heads)], rows, note)
+    return Table([Column(head, i >= 4) for i, head in enumerate(heads)], rows, note, "victims")

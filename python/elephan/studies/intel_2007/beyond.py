@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -296,14 +297,16 @@ def star_2004(results: Results) -> Drawing:
     return Drawing("star-2004", "The next steps of the talk of 2004, on its own star", caption, fig)
 
 
-def spreading(results: Results) -> list[tuple[str, str, str]]:
-    """Goodput of the flows that do not go to C0, during the hotspot: (scheme, with a single switch, with edge switches)."""
+def spreading(results: Results) -> list[tuple[str, float, float]]:
+    """Goodput of the flows that do not go to C0, during the hotspot: (scheme, with a single switch, with edge switches), NaN if
+    not run.
+    """
 
-    def others(experiment: str, scheme: str) -> str:
+    def others(experiment: str, scheme: str) -> float:
         if not was_run(results, experiment, [scheme]):
-            return "not run"
+            return math.nan
         together, hot = (results.interval(experiment, scheme, name).mean for name in (IN_HOTSPOT, HOT))
-        return show(together - hot, "bps", 3)
+        return together - hot
 
     ran = [s for s in ALL if was_run(results, "baseline", [s]) or was_run(results, "two-tier", [s])]
     return [(scheme, others("baseline", scheme), others("two-tier", scheme)) for scheme in ran]

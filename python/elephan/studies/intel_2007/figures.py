@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from elephan.base.quantity import show
 from elephan.experiment.claims import interval_text
 from elephan.experiment.study import Results
-from elephan.report.page.page import Cell, Column, Section, Table, interval_cell
+from elephan.report.page.page import Cell, Column, Section, Table, interval_cell, number_cell
 from elephan.studies.intel_2007 import beyond, slides
 from elephan.studies.intel_2007.slides import left_out, was_run
 
@@ -74,7 +75,10 @@ def _spreading(results: Results) -> Table:
     columns = [Column("flows between C1 to C4 in the hotspot"), Column("one switch", True), Column("edge switches", True)]
     return Table(
         columns,
-        [[Cell(text) for text in row] for row in beyond.spreading(results)],
+        [
+            [Cell(scheme), *(Cell("not run") if math.isnan(rate) else number_cell(rate, "bps") for rate in rates)]
+            for scheme, *rates in beyond.spreading(results)
+        ],
         f"The links allow 32.3 Gb/s.{left_out(results, 'baseline', 'two-tier')}",
     )
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from elephan.base.quantity import show
 from elephan.experiment.study import Results
 from elephan.report.figure import draw as d
-from elephan.report.page.page import Cell, Column, Table
+from elephan.report.page.page import Cell, Column, Table, number_cell
 from elephan.report.style import BLUE, INK, MUTED, VERMILLION, Drawing, new_figure
 from elephan.studies.pcp_2006.curves import LOSS, MEAN, QUEUE, SD
 
@@ -101,7 +102,7 @@ def holds(results: Results) -> Table:
             loss = results.interval("assumed", f"{point.label}/{load}", LOSS).mean
             words = [name for name, ratio in zip(("mean", "sd", "queue"), means, strict=True) if ratio < 1]
             words += ["loss"] if loss == 0 else []
-            cells.append(Cell(", ".join(words) or "none", f"mean {means[0]:.2f} of TCP's, loss {100 * loss:.2g} %"))
+            cells.append(Cell(", ".join(words) or "none", more=f"mean {means[0]:.2f} of TCP's, loss {show(loss, '%', 2)}"))
         rows.append(cells)
     note = (
         "What PCP does better than TCP in each reading: mean response time (C002-1), its deviation (C002-2), mean queue (C002-4), "
@@ -121,8 +122,8 @@ def compared(results: Results, experiment: str, title: str) -> Table:
             variant = f"{point.label}/{load}"
             mean, sd, loss = (results.interval(experiment, variant, name).mean for name in (MEAN, SD, LOSS))
             pcp = _over(results, ("load", f"PCP/{load}"), (experiment, variant), MEAN)
-            more = f"sd {sd * 1e-6:.0f} ms, loss {100 * loss:.2g} %, PCP {pcp:.2f} of it"
-            cells.append(Cell(f"{mean * 1e-6:.0f} ms", more))
+            more = f"sd {sd * 1e-6:.0f} ms, loss {show(loss, '%', 2)}, PCP {pcp:.2f} of it"
+            cells.append(number_cell(mean, "ns", text=f"{mean * 1e-6:.0f} ms", more=more))
         rows.append(cells)
     note = "Mean response time; its standard deviation, packets lost, PCP's mean over it. Means over the repetitions."
     return Table(columns, rows, note)

@@ -56,7 +56,7 @@ def _tables(results: Results) -> list[Table]:
             [Cell(title), *(interval_cell(results.interval("load", f"{scheme}/{load}", name), unit, 3) for load in loads)]
             for title, name, unit in _ROWS
         ]
-        found.append(Table(columns, rows))
+        found.append(Table(columns, rows, title=scheme))
     return found
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elephan.base.quantity import show
 from elephan.experiment.claims import interval_text
 from elephan.experiment.study import Point, Results
 from elephan.report.figure import draw as d
@@ -117,11 +118,10 @@ def raid_table(results: Results) -> Table:
         for level in LEVELS:
             for way in WAYS:
                 rate = _rate(results, "raid", f"{array} {level} {way}")
-                cells.append(
-                    Cell(
-                        "n/a" if np.isnan(rate) else f"{rate * 1e-6:.0f}", f"arithmetic {_arithmetic(array, level, way) * 1e-6:.0f}"
-                    )
-                )
+                arithmetic = _arithmetic(array, level, way)
+                text = "n/a" if np.isnan(rate) else f"{rate * 1e-6:.0f}"
+                numbers = {"copy": rate, "arithmetic": arithmetic}
+                cells.append(Cell(text, more=f"arithmetic {arithmetic * 1e-6:.0f}", numbers=numbers, unit="bit/s"))
         rows.append(cells)
     note = (
         "Mb/s through a copy over 10 Gb/s; the slides' figures are the model's input, so that their return shows that nothing else "
@@ -201,7 +201,7 @@ def limits_table(results: Results) -> Table:
                 cells.append(Cell("n/a"))
                 continue
             first = max(known, key=lambda s: known[s])
-            cells.append(Cell(STAGES[first][0], f"{known[first]:.0%} of the time"))
+            cells.append(Cell(STAGES[first][0], more=f"{show(known[first], '%', 2)} of the time"))
         rows.append(cells)
     return Table(columns, rows, "The stage that the others waited for longest, from the start until the last byte is on the disk.")
 

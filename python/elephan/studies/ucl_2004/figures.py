@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from elephan.base.quantity import show
 from elephan.experiment.claims import interval_text
 from elephan.experiment.study import Results
-from elephan.report.page.page import Cell, Column, Section, Table
+from elephan.report.page.page import Cell, Column, Section, Table, interval_cell
 from elephan.studies.ucl_2004 import disks, host, network, pairs, similarity
 from elephan.studies.ucl_2004.common import LEFT_BPS, NAMES, factor, impact, present
 from elephan.studies.ucl_2004.response import BERNOULLI, CONTROLLERS, PERIODIC
@@ -84,8 +86,14 @@ def _response_table(results: Results) -> Table:
             p = 1 / PERIODIC[label]
             pairs_of = [(periodic, controller.window(p)), (random, controller.window(p, "bernoulli"))]
             shown = " / ".join(f"{one.mean / form:.3f}" if one.n else "n/a" for one, form in pairs_of)
-            forms = " / ".join(f"{form:,.0f}".replace(",", "\u202f") for _, form in pairs_of)
-            cells.append(Cell(shown, f"of {forms}" if periodic.n or random.n else ""))
+            forms = " / ".join(show(form, "1", 3) for _, form in pairs_of)
+            numbers = {
+                kind: number
+                for kind, (one, form) in zip(("periodic", "random"), pairs_of, strict=True)
+                for kind, number in ((kind, one.mean / form), (f"{kind} form", form))
+            }
+            more = f"of {forms}" if periodic.n or random.n else ""
+            cells.append(Cell(shown, more=more, numbers=numbers if more else {}, unit="1"))
         rows.append(cells)
     return Table(
         columns,
@@ -97,7 +105,10 @@ def _response_table(results: Results) -> Table:
 
 def _impact_table(results: Results) -> Table:
     columns = [Column("reading"), *(Column(NAMES[stack], True) for stack in network.STACKS[1:])]
-    rows = [[Cell(cell) for cell in row] for row in network.impact_rows(results)]
+    rows = [
+        [Cell(reading), *(replace(interval_cell(one, "1"), text=factor(one), range="") for one in found)]
+        for reading, found in network.impact_rows(results)
+    ]
     note = (
         "I_van: mean goodput of the vanilla flows, vanilla only over mix (the headline: above 1 they are harmed). I_agg: the "
         "same of all flows together, as the formula stands. I_bg: of short transfers (20 % load, Poisson, Pareto) beside one "

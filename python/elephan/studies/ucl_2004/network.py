@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.base.stats import Interval
 from elephan.experiment.study import Results
 from elephan.report.figure import draw as d
 from elephan.report.style import INK, MUTED, Drawing, new_figure
 from elephan.result.run import Run
-from elephan.studies.ucl_2004.common import LEFT_BPS, NAMES, PAINT, factor, impact, impact_on_background, present
+from elephan.studies.ucl_2004.common import LEFT_BPS, NAMES, PAINT, impact, impact_on_background, present
 from elephan.studies.ucl_2004.response import BERNOULLI, BY_NAME, CONTROLLERS, PERIODIC
 from elephan.table.rows import Part, column
 
@@ -275,21 +276,21 @@ def _dot(ax: Axes, y: float, mean: float, low: float, high: float, paint: str, t
     )
 
 
-def impact_rows(results: Results) -> list[list[str]]:
-    """The readings of the impact formula: a row each, a column per new stack."""
+def impact_rows(results: Results) -> list[tuple[str, list[Interval]]]:
+    """The readings of the impact formula: a row each, a factor per new stack."""
     rows = []
     for path in PATHS:
         for new in NEW[::-1]:
             for name, statistic in (("I_van", "goodput_bps[vanilla].mean"), ("I_agg", "goodput_bps.sum")):
                 found = [impact(results, stack, new, path, statistic) for stack in STACKS[1:]]
                 if any(interval.n for interval in found):
-                    rows.append([f"{name}, {new} of 20, {path}", *map(factor, found)])
+                    rows.append((f"{name}, {new} of 20, {path}", found))
         for name, statistic in (("I_bg, goodput", "goodput_bps[tcp_bg].sum"), ("I_bg, completion time", "fct_ns[tcp_bg].p50")):
             found = [impact_on_background(results, stack, path, statistic) for stack in STACKS[1:]]
             if statistic.startswith("fct"):  # a longer time is the harm
                 found = [type(i)(1 / i.mean, 1 / i.high, 1 / i.low, i.n) if i.n else i for i in found]
             if any(interval.n for interval in found):
-                rows.append([f"{name}, 1 flow, {path}", *map(factor, found)])
+                rows.append((f"{name}, 1 flow, {path}", found))
     return rows
 
 

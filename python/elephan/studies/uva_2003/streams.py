@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 
-from elephan.base.quantity import show
 from elephan.experiment.study import Results
 from elephan.report.figure import draw as d
 from elephan.report.figure.dots import dot_columns, small_heading
 from elephan.report.figure.flow_phases import ALPHA, PAINT, shade
-from elephan.report.page.page import Cell, Column, Table, interval_cell
+from elephan.report.page.page import Cell, Column, Table, interval_cell, number_cell
 from elephan.report.palette import look
 from elephan.report.style import BLUE, INK, MUTED, Drawing, new_figure
 from elephan.result.run import Run
@@ -95,9 +94,9 @@ def phase_table(results: Results) -> Table:
         )
         if last and found.cuts > 1:
             late += f" (of its {found.cuts} cuts the last)"
-        share = f"{found.share(phases.AVOIDANCE):.0%}"
-        cells = [variant.label.replace("/", ", "), show(found.startup_s, "s"), show(found.startup_end_bps, "bps"), share, late]
-        rows.append([Cell(cell) for cell in cells])
+        numbers = ((found.startup_s, "s"), (found.startup_end_bps, "bps"), (found.share(phases.AVOIDANCE), "%"))
+        cells = [number_cell(number, unit, 2 if unit == "%" else 3) for number, unit in numbers]
+        rows.append([Cell(variant.label.replace("/", ", ")), *cells, Cell(late)])
     note = (
         "Phases against what the path carries. Until it has recovered: a line through the last congestion avoidance, to "
         "0.95 of that; it has, where it was there again after its last cut."
@@ -202,7 +201,8 @@ def table(results: Results) -> Table:
         cells = [Cell(network)]
         for streams, figure in zip(STREAMS, figures, strict=True):
             found = value(results, "table", f"{network}/{streams}", GOODPUT)
-            cells.append(Cell("n/a" if math.isnan(found) else f"{found * 1e-6:.0f}", f"slide: {figure}"))
+            text = "n/a" if math.isnan(found) else f"{found * 1e-6:.0f}"
+            cells.append(number_cell(found, "bps", text=text, more=f"slide: {figure}"))
         rows.append(cells)
     note = "Mb/s of payload, mean of the first minute; below, what slide 15 says. The 16 streams start at once."
     return Table(columns, rows, note)
@@ -219,7 +219,8 @@ def receivers(results: Results) -> Table:
             variant = f"{network}/{streams}"
             where = [("table", variant) if cost == "10 us" else ("table-receiver", f"{cost}/{variant}") for cost in costs]
             found = [value(results, *one, GOODPUT) for one in where]
-            cells.append(Cell(" / ".join("n/a" if math.isnan(x) else f"{x * 1e-6:.0f}" for x in found)))
+            text = " / ".join("n/a" if math.isnan(x) else f"{x * 1e-6:.0f}" for x in found)
+            cells.append(Cell(text, numbers=dict(zip(costs, found, strict=True)), unit="bit/s"))
         rows.append(cells)
     return Table(
         columns, rows, "The same with receivers whose processor has nothing to do, 10 and 15 us a packet. Mb/s of payload."
