@@ -137,3 +137,31 @@ def axe(page):
 def fits(page):
     """Returns whether nothing sticks out at the side."""
     return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+_CUT = """() => {
+    const pen = document.createElement("canvas").getContext("2d");
+    const ARROW = 18;  // of a select box
+    const room = (e, style) => e.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    const found = [];
+    for (const e of document.querySelectorAll("select, input, button, summary, h1, h2, h3, .chips li, dt, dd, .badge, .state")) {
+        const style = getComputedStyle(e);
+        const text = e.tagName === "SELECT" || e.tagName === "INPUT";
+        const shown = e.tagName === "SELECT" ? e.selectedOptions[0]?.textContent ?? "" : text ? e.value || e.placeholder : "";
+        if (!e.checkVisibility() || e.clientWidth === 0 || /^(range|checkbox|file)$/.test(e.type)) continue;
+        if (e.matches(".list input")) continue;  // a list that a person types may be longer than any screen
+        pen.font = style.font;
+        const needs = pen.measureText(shown).width;
+        const wide = text ? needs - room(e, style) + (e.tagName === "SELECT" ? ARROW : 0) : e.scrollWidth - e.clientWidth;
+        const box = e.getBoundingClientRect();
+        const out = e.closest(".scroll, .numbers") ? 0 : Math.max(box.right - innerWidth, -box.left);
+        const name = e.id || e.getAttribute("aria-label") || e.className || e.tagName;
+        if (wide > 1 || out > 1) found.push([name, shown || e.textContent.slice(0, 40), Math.round(wide), Math.round(out)]);
+    }
+    return found;
+}"""
+
+
+def cut_off(page):
+    """Returns controls, headings and legends of which the text has no room, or that stick out of the screen."""
+    return page.evaluate(_CUT)

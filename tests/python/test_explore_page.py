@@ -13,7 +13,7 @@ import elephan as el
 import numpy as np
 import pyarrow.compute as pc
 import pytest
-from explored import CHROMIUM, PAGE, ROOT, Server, ask, axe, lines, move, open_scenario, settled, until
+from explored import CHROMIUM, PAGE, ROOT, Server, ask, axe, cut_off, lines, move, open_scenario, settled, until
 from pyarrow import parquet
 
 LIMIT = "template.queue.limit"
@@ -113,9 +113,33 @@ def test_a_wrong_text_says_its_line_and_the_picture_stays(page, server):
     assert error.inner_text().startswith(f"line {number}: ")
     assert "20 Mbps" in error.inner_text()
     assert ask(page, "s.picture.handle") == handle
+    told = page.get_by_role("status").filter(has_text="Drawn from the text before the error")
+    assert told.is_visible()
+    weight = "getComputedStyle(document.querySelector('.numbers dd')).fontWeight"
+    assert page.locator(".numbers small").all_inner_texts() == ["before"] * page.locator(".numbers dd").count()
+    assert [ask(page, weight), page.locator(".panels.stale").count()] == ["400", 1]
+    assert axe(page) == []
     ask(page, "void s.type(s.text.replace('20 Mpbs', '10 Mbps'))")
     settled(page)
     assert page.locator(".errors").count() == 0
+    assert told.count() == 0
+    assert [ask(page, weight), page.locator(".panels.stale").count()] == ["600", 0]
+
+
+def test_a_legend_names_the_lines_that_are_drawn(page, server):
+    open_scenario(page, server.address, "incast")
+    settled(page)
+    run = el.run("incast")
+    assert len(lines(page, "rtt")) == run.flows.num_rows == 32
+    chip = page.locator('[data-panel="rtt"] .chips li').first
+    assert chip.inner_text() == "answer: 32 flows, one line each"
+    at = run.flow_samples["time_ns"].to_numpy()
+    ask(page, "void (s.cursor_ns = x)", 5_000_000)
+    last = {flow: int(at[(run.flow_samples["flow"].to_numpy() == flow) & (at <= 5_000_000)].max()) for flow in range(32)}
+    rows = [row for row in run.flow_samples.to_pylist() if row["time_ns"] == last[row["flow"]] and row["srtt_ns"] is not None]
+    mean = np.mean([row["srtt_ns"] for row in rows]) / 1e3
+    until(page, "document.querySelector('[data-panel=\"rtt\"] .chips b').innerText.startsWith('mean ')")
+    assert chip.locator("b").inner_text() == f"mean {mean:.3g} µs"
 
 
 def test_every_other_key_is_found_and_set(page, server):
@@ -351,6 +375,11 @@ def test_nothing_is_cut_off(page, server, width):
         main = page.evaluate("(() => { const m = document.querySelector('main'); return m.scrollWidth - m.clientWidth; })()")
         assert main <= 0, view
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+        assert cut_off(page) == [], view
+    page.locator("#search").fill("congestion_control.kind")
+    page.locator(".found .key").first.click()
+    page.get_by_text("take away").click()
+    assert cut_off(page) == []
 
 
 def test_a_killed_server_gives_one_message_and_nothing_is_lost(page):

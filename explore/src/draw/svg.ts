@@ -1,10 +1,13 @@
 // A panel as an SVG file in the report's style: light, on white, text as text.
 import { lookOf, variableOf } from "../model/colors";
 import { round_steps, show } from "../model/quantity";
+import { legend, type Entry } from "../model/legend";
+import type { Flow } from "../model/panels";
 import type { Line } from "../model/picture";
 import { draw, type Pen, type Scene } from "./plot";
 
-const [WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM] = [760, 260, 74, 34, 14, 34];
+const [WIDTH, PLOT, LEFT, HEAD, RIGHT, BOTTOM] = [760, 192, 74, 34, 14, 34];
+const [ROW, LETTER] = [17, 7];
 const escape = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 class Paper implements Pen {
@@ -56,7 +59,6 @@ class Paper implements Pen {
 
 /** Returns the colours of the light scheme, whichever the page shows. */
 function light(): (name: string) => string {
-  const probe = document.createElement("div");
   const before = document.documentElement.dataset.scheme;
   document.documentElement.dataset.scheme = "light";
   const style = getComputedStyle(document.documentElement);
@@ -65,15 +67,33 @@ function light(): (name: string) => string {
   );
   if (before === undefined) delete document.documentElement.dataset.scheme;
   else document.documentElement.dataset.scheme = before;
-  probe.remove();
   return (name) => found.get(name) ?? "#888";
 }
 
+/** Returns the entries of a legend in rows, the first beside the title. */
+function legendRows(entries: Entry[], title: string): Entry[][] {
+  const rows: Entry[][] = [[]];
+  let left = WIDTH - LEFT - RIGHT - (LETTER + 1) * title.length;
+  for (const entry of entries) {
+    const width = LETTER * entry.name.length + 16;
+    if (width > left && (rows.length > 1 ? rows.at(-1)!.length : 1)) {
+      rows.push([]);
+      left = WIDTH - LEFT - RIGHT;
+    }
+    rows.at(-1)!.push(entry);
+    left -= width;
+  }
+  return rows;
+}
+
 /** Returns the text of an SVG file with what a panel shows. */
-export function svg(scene: Scene, title: string, lines: Line[]): string {
+export function svg(scene: Scene, title: string, lines: Line[], flows: Flow[]): string {
   const color = light();
   const { from_ns, to_ns, top, bottom } = scene;
-  const [w, h] = [WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM];
+  const rows = legendRows(legend(lines, flows).slice(0, 8), title);
+  const TOP = HEAD + ROW * (rows.length - 1);
+  const HEIGHT = TOP + PLOT + BOTTOM;
+  const [w, h] = [WIDTH - LEFT - RIGHT, PLOT];
   const x = (t: number) => LEFT + ((t - from_ns) / (to_ns - from_ns)) * w;
   const y = (v: number) => TOP + ((top - v) / (top - bottom)) * h;
   const text = (px: number, py: number, words: string, anchor: string, fill: string) =>
@@ -90,17 +110,18 @@ export function svg(scene: Scene, title: string, lines: Line[]): string {
     role: l.role === "marks" ? ("marks" as const) : ("line" as const),
   }));
   draw(paper, { ...scene, strokes }, x, y, 1, TOP);
-  const names = new Map(main.map((l) => [`${main.length > 6 ? l.group : l.name}${l.role === "second" ? " threshold" : ""}`, l]));
-  let place = WIDTH - RIGHT;
-  const legend = [...names].slice(0, 6).reverse().map(([name, l]) => {
-    const out = text(place, 18, name, "end", color(variableOf(l.paint)));
-    place -= 7 * name.length + 16;
-    return out;
+  const names = rows.flatMap((row, i) => {
+    let place = WIDTH - RIGHT;
+    return [...row].reverse().map(({ name, color: own }) => {
+      const out = text(place, 18 + ROW * i, name, "end", color(own ?? "--muted"));
+      place -= LETTER * name.length + 16;
+      return out;
+    });
   });
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" ` +
     `font-family="Inter, 'Segoe UI', 'Helvetica Neue', 'Liberation Sans', Arial, sans-serif" font-size="12.5">` +
-    `<rect width="100%" height="100%" fill="#fff"/>${text(LEFT, 18, title, "start", color("--ink"))}${legend.join("")}${grid.join("")}${ticks.join("")}` +
+    `<rect width="100%" height="100%" fill="#fff"/>${text(LEFT, 18, title, "start", color("--ink"))}${names.join("")}${grid.join("")}${ticks.join("")}` +
     `<clipPath id="in"><rect x="${LEFT}" y="${TOP - 1}" width="${w}" height="${h + 2}"/></clipPath><g clip-path="url(#in)">${paper.out.join("")}</g></svg>\n`
   );
 }

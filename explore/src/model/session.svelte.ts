@@ -89,6 +89,12 @@ export class Session {
   get text(): string {
     return this.history.now;
   }
+  /** Why the picture is not that of the text, in words; null if it is, or is about to be. */
+  get stale(): string | null {
+    if (!this.picture || this.running || this.picture.text === this.text) return null;
+    if (this.errors.length) return "Drawn from the text before the error";
+    return this.problem || this.lost ? "Drawn from the text before your last change" : null;
+  }
   get before(): Picture | null {
     return this.pinned ?? this.ghost;
   }

@@ -43,12 +43,23 @@ def _bytes(file: Path, most: int | None = None) -> bytes:
         raise InputError(f"{file}: {error.strerror or error}") from None
 
 
-def is_log(file: Path) -> bool:
-    """Whether a file is text, not a capture; InputError if it cannot be read."""
-    head = _bytes(file, HEAD_BYTES)
-    if not head:
+def head(file: Path) -> bytes:
+    """Returns the first bytes of a file, decompressed; InputError if it is empty or cannot be read."""
+    found = _bytes(file, HEAD_BYTES)
+    if not found:
         raise InputError(f"{file}: an empty file")
-    return head.startswith(UTF_16) or (not head.startswith(BINARY) and b"\0" not in head)
+    return found
+
+
+def is_log(file: Path) -> bool:
+    """Returns whether a file is text, not a capture; InputError if it cannot be read."""
+    found = head(file)
+    return found.startswith(UTF_16) or (not found.startswith(BINARY) and b"\0" not in found)
+
+
+def is_capture(file: Path) -> bool:
+    """Returns whether a file begins as captures do, compressed or not; InputError if it cannot be read."""
+    return head(file).startswith(BINARY)
 
 
 def read(file: Path, every_s: float) -> tuple[dict[str, pa.Table], dict[str, Any]]:
