@@ -12,6 +12,8 @@ from elephan.experiment.conformance.conformance import Conformance
 from elephan.experiment.conformance.judge import FAILED, NOT_APPLICABLE, NOT_SURE, PASSED, REFERENCES, Finding
 from elephan.scenario.congestion import names, read_controllers
 
+# Built-in ones that are L4S by a parameter.
+WITH_PARAMETERS = ("bbr3:l4s=true",)
 HERE = Path(__file__).parent
 PAGE = HERE / "conformance-reports.md"
 STORE = HERE.parent / "results" / "conformance-reports.trials"
@@ -27,19 +29,21 @@ The columns of areas say how many of the checks that apply are passed.
 
 
 def controls() -> list[str]:
-    """Returns the built-in congestion controls for TCP."""
+    """Returns the built-in congestion controls for TCP, as texts that name them."""
     found = []
     for name in names():
         try:
             found += [one.label for one in read_controllers([name])]
         except el.InputError:
             continue
+        found += [one for one in WITH_PARAMETERS if one.startswith(f"{name}:")]
     return found
 
 
 def overview(reports: list[Conformance]) -> list[str]:
     """Returns a row for each control, with the checks passed in each area."""
-    areas = list(dict.fromkeys(one.check.area for one in reports[0].findings))
+    applicable = {one.check.area for report in reports for one in report.findings if one.verdict != NOT_APPLICABLE}
+    areas = [area for area in dict.fromkeys(one.check.area for one in reports[0].findings) if area in applicable]
     lines = [f"| control | passed | failed | not sure | {' | '.join(areas)} |", "|---|" + "---|" * (3 + len(areas))]
     for report in reports:
         cells = []
@@ -48,12 +52,17 @@ def overview(reports: list[Conformance]) -> list[str]:
             cells.append(f"{sum(one.verdict == PASSED for one in mine)}/{len(mine)}" if mine else "")
         counts = report.counts
         row = [
-            f"[{report.label}](#{report.label.replace('_', '-')})",
+            f"[{report.label}](#{anchor(report.label)})",
             *(str(counts[v]) for v in (PASSED, FAILED, NOT_SURE)),
             *cells,
         ]
         lines.append(f"| {' | '.join(row)} |")
     return lines
+
+
+def anchor(label: str) -> str:
+    """Returns where the section of a control is on the page."""
+    return label.lower().replace("_", "-").replace(" ", "-")
 
 
 def row(finding: Finding) -> str:
@@ -69,7 +78,7 @@ def row(finding: Finding) -> str:
 def section(report: Conformance) -> list[str]:
     """Returns the checks that a control does not pass."""
     missed = [one for one in report.findings if one.verdict in (FAILED, NOT_SURE)]
-    page = f"models/{report.label.replace('_', '-')}.md"
+    page = f"models/{anchor(report.controller.kind)}.md"
     model = f"[What it is]({page}). " if (HERE / page).exists() else ""
     lines = ["", f"## {report.label}", ""]
     if not missed:

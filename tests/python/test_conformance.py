@@ -269,6 +269,28 @@ def test_a_check_that_requires_another_brings_it_and_waits_for_it(folder: Path) 
     ]
 
 
+def test_checks_of_l4s_are_for_what_sends_ect1_alone() -> None:
+    for control in ("dctcp", "bbr3"):
+        found = el.conformance(control, only=["l4s-round-trips"], quick=True)
+        assert [one.verdict for one in found.findings] == ["not applicable", "not applicable"]
+        assert {one.experiment for one in found.trials} == {"l4s-marks"}
+    found = el.conformance("bbr3:l4s=true", only=["l4s-marks"], quick=True)
+    assert [one.verdict for one in found.findings] == ["passed"]
+
+
+@pytest.mark.slow
+def test_the_checks_of_l4s_tell_what_prague_is_for() -> None:
+    """Without its target Prague's rate depends on the round trip as DCTCP's does; RFC 9331 has a fallback for classic marks."""
+    for words, failed in (
+        ("prague", {"l4s-at-classic-marks"}),
+        ("prague:classic_fallback=true", set()),
+        ("prague:rtt_target=0s", {"l4s-at-classic-marks", "l4s-round-trips", "l4s-beside-cubic-5"}),
+    ):
+        found = el.conformance(words, only=[one.id for one in read_checks() if one.area == "l4s"], stories=False)
+        assert {one.check.id for one in found.findings if one.verdict == "failed"} == failed
+        assert found.counts["passed"] >= 7
+
+
 def test_expressions() -> None:
     values = {"goodput_bps[a].sum": 6.0, "goodput_bps[a+b].min/max": 0.5}
     for text, value in (
@@ -358,7 +380,7 @@ def test_the_workflow_for_ci_is_yaml_whose_command_runs(folder: Path) -> None:
 
 def test_the_page_of_the_docs_names_every_area() -> None:
     page = (ROOT / "docs" / "conformance.md").read_text()
-    areas = re.findall(r"^\| ([a-z ]+?) \|", page, re.MULTILINE)
+    areas = re.findall(r"^\| ([a-z0-9 ]+?) \|", page, re.MULTILINE)
     assert {one.area for one in read_checks()} <= set(areas)
     assert FILE.name in page
 
