@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from elephan.base.errors import InputError
 from elephan.experiment import claims
+from elephan.experiment.claimsfile import read_claims
+from elephan.experiment.tomlfile import TomlFile
 from elephan.scenario.source import studies
 
 
@@ -21,9 +23,13 @@ class Numbers:
         return dict(enumerate(self.values.get(f"{variant}_{statistic.replace('.', '_')}", []), start=1))
 
 
+def read(text: str) -> list[claims.Claim]:
+    return read_claims(TomlFile(Path("claims.toml"), text))
+
+
 def judge(part: str, **values: list[float]) -> claims.Verdict:
     text = f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{{ experiment = "e", {part} }}]'
-    return claims.judge(claims.read_claims(tomllib.loads(text)), Numbers(**values))[0]
+    return claims.judge(read(text), Numbers(**values))[0]
 
 
 GOODPUT = 'statistic = "goodput_bps.sum", variant = "a"'
@@ -33,9 +39,9 @@ def test_every_run_is_every_run_that_was_planned() -> None:
     """Of ten runs nine drop nothing and one broke off: that none drops is not known. One that does drop is enough to fail."""
     part = '{ experiment = "e", statistic = "drops.sum", variant = "a", max = 0, every = true }'
     text = f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{part}]'
-    read = claims.read_claims(tomllib.loads(text))
+    written = read(text)
     for drops, planned, verdict in (([0.0] * 9, 10, "inconclusive"), ([0.0] * 10, 10, "holds"), ([0.0] * 8 + [1.0], 10, "fails")):
-        assert claims.judge(read, Numbers(a_drops_sum=drops), {("e", "a"): planned})[0].verdict == verdict
+        assert claims.judge(written, Numbers(a_drops_sum=drops), {("e", "a"): planned})[0].verdict == verdict
 
 
 def test_an_interval_inside_holds_outside_fails_across_is_inconclusive() -> None:
@@ -131,9 +137,12 @@ def test_the_entry_of_claims_json() -> None:
     ("part", "why"),
     [
         (GOODPUT, "needs one of"),
-        (f"{GOODPUT}, min = 1, above = 1", "needs one of"),
-        (f'{GOODPUT}, min = "high"', "the bound 'high' is no number"),
-        (f"{GOODPUT}, max = nan", "the bound nan is no number"),
+        (f"{GOODPUT}, min = 1, above = 1", "one of min, above"),
+        (f"{GOODPUT}, min = 2, max = 1", "no value satisfies min = 2 and max = 1"),
+        (f"{GOODPUT}, above = 1, max = 1", "no value satisfies above = 1 and max = 1"),
+        (f"{GOODPUT}, mn = 0.99", 'no key "mn"; did you mean "min"?'),
+        (f'{GOODPUT}, min = "high"', "min is a number, not 'high'"),
+        (f"{GOODPUT}, max = nan", "the bound max is no number but nan"),
         (f'{GOODPUT}, min = 1, compare = "quotient", against = "b"', "difference"),
         (f'{GOODPUT}, min = 1, compare = "ratio"', "go together"),
         (f"{GOODPUT}, min = 1, colour = 3", "colour"),
@@ -181,17 +190,17 @@ def test_parts_are_counted() -> None:
     text = f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{parts}]'
     evidence = Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0], b_goodput_bps_sum=[1.0, 1.0], c_goodput_bps_sum=[0.0, 5.0])
     planned = {("e", variant): 1 for variant in "abc"}
-    found = claims.judge(claims.read_claims(tomllib.loads(text)), evidence, planned)[0]
+    found = claims.judge(read(text), evidence, planned)[0]
     assert found.tally == "2 of 5 parts hold, 1 fails, 1 is inconclusive, 1 was not run"
 
 
 def test_what_a_quick_cut_leaves_out_is_not_run_and_what_failed_is_inconclusive() -> None:
     parts = ", ".join(f'{{ experiment = "e", statistic = "goodput_bps.sum", variant = "{v}", min = 2.5 }}' for v in "ab")
-    read = claims.read_claims(tomllib.loads(f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{parts}]'))
+    written = read(f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{parts}]')
     some = Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0])
 
     def seen(evidence: Numbers, planned: str) -> tuple[str, str]:
-        found = claims.judge(read, evidence, {("e", variant): 1 for variant in planned})[0]
+        found = claims.judge(written, evidence, {("e", variant): 1 for variant in planned})[0]
         assert found.as_dict()["verdict"] == found.verdict
         return found.verdict, found.word
 
@@ -207,7 +216,7 @@ def _claims(*parts: str) -> list[claims.Claim]:
         f'[[claims]]\nid = "X-{i}"\nstatement = "s"\nsource = "t"\nparts = [{{ experiment = "e", {part} }}]\n'
         for i, part in enumerate(parts)
     )
-    return claims.read_claims(tomllib.loads(text))
+    return read(text)
 
 
 def test_p_values_are_those_of_the_t_test() -> None:
@@ -240,8 +249,8 @@ def test_a_claim_of_several_parts_has_the_largest_p_or_that_of_the_failed_part_t
     head = '[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\n'
     evidence = Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0])
     p = {b: 1 - (5 - b) / 0.5773503 / (2 + ((5 - b) / 0.5773503) ** 2) ** 0.5 for b in (0, 2)}
-    assert claims.judge(claims.read_claims(tomllib.loads(head + two)), evidence)[0].p == pytest.approx(p[2], abs=1e-6)
-    failed = claims.judge(claims.read_claims(tomllib.loads(head + two.replace("min = 0", "max = 0"))), evidence)[0]
+    assert claims.judge(read(head + two), evidence)[0].p == pytest.approx(p[2], abs=1e-6)
+    failed = claims.judge(read(head + two.replace("min = 0", "max = 0")), evidence)[0]
     assert (failed.verdict, failed.holm) == ("fails", "fails")
     assert failed.p == pytest.approx(2 * p[0], abs=1e-6)
 

@@ -116,6 +116,8 @@ def test_checks_of_ones_own_are_added(folder: Path, capfd: pytest.CaptureFixture
     told = capfd.readouterr().out
     assert re.search(r"fills +passed +\d", told)
     assert "at least 10" in told
+    own, shipped = ({one.id: one for one in read_checks(file)} for file in (folder / "own.toml", None))
+    assert own["short-flows"] == shipped["short-flows"]  # which has an experiment of the same name
     (folder / "own.toml").write_text(OWN.replace('"fills"', '"buffer-1"').replace("at_least   = 10", "at_most    = 10"))
     assert cli.status_of(shlex.split("conformance cubic --checks own.toml --only buffer-1 --quick --no-report --out two")) == 1
 
@@ -131,9 +133,24 @@ def test_checks_of_ones_own_are_added(folder: Path, capfd: pytest.CaptureFixture
         ('source     = "ticket 1"', 'source     = ""', "own.toml:12: check fills: source is a text"),
         ("at_least   = 10", "at_least = 10\nat_most = 20", "own.toml:17: check fills: at_most: a check has one of"),
         ('"sawtooth"', '"sawtoth"', 'own.toml:3: no scenario file or library scenario "sawtoth"; did you mean "sawtooth"?'),
-        ('["reno"]', '"reno"', "control is a list of texts"),
+        ('["reno"]', '"reno"', "own.toml:4: check fills: control is a list of texts"),
+        ('["reno"]', '["renno"]', "own.toml:4: check fills: traffic.renno.congestion_control=reno: no "),
+        ('"12 s"', '"12 sec"', 'own.toml:5: check fills: duration=12 sec: unknown unit "sec"'),
+        ("duration =", "duratoin =", 'own.toml:5: check fills: duratoin=12 s: no such key; did you mean "duration"?'),
+        (
+            "area ",
+            'set = { "template.rates" = "1 Mbps" }\narea ',
+            "own.toml:9: check fills: template.rates=1 Mbps: no such key; did",
+        ),
+        ("area ", 'beside = { other = "reno" }\narea ', "own.toml:9: check fills: traffic.other.congestion_control=reno: no "),
+        ("area ", 'beside = { reno = "renno" }\narea ', "own.toml:9: check fills: beside: reno has the congestion control under"),
+        ("area ", "beside = 3\narea ", "own.toml:9: check fills: beside is a table, not 3"),
+        ("control  =", "controls =", 'own.toml:4: unknown key "controls"; did you mean "control"?'),
+        ("[experiments.short]", "[experiment.short]", 'own.toml:2: unknown key "experiment"; did you mean "experiments"?'),
+        ("at_least   = 10", "at_least = inf", "own.toml:16: check fills: at_least is a number, not inf"),
+        ("set      = {", "set = 3 # {", "own.toml:5: check fills: set is a table, not 3"),
         ('id         = "fills"', 'id = "A B"', "own.toml:8: check 1: id is a word"),
-        ("[[checks]]", "[[checks", "own.toml: "),
+        ("[[checks]]", "[[checks", "own.toml:7: "),
         ("area ", "given = 3\narea ", "check fills: given is a text such as"),
         ("area ", 'unit = "m"\narea ', "check fills: unit is bps, ns, bytes, % or 1, not 'm'"),
         ("area ", 'of = ["cubci"]\narea ', 'check fills: of: no score of "cubci"; did you mean "cubic"?'),

@@ -175,6 +175,11 @@ def in_files(unit: str) -> str:
     return "1" if unit in ("%", POINTS) else unit
 
 
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """A count with its noun: `1 packet`, `2 000 packets`; `nouns` is the plural if it takes more than an s."""
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}".replace(",", "\u202f")
+
+
 TIMES = "\u00d7"  # the unit of a ratio, as people write it
 _BASE = {"bps": "bit/s", "bytes": "B", "ns": "s", "%": "1", POINTS: "1", "pp": "1", TIMES: "1", "": "1"}
 

@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from elephan.base import stats
-from elephan.base.errors import InputError
 from elephan.base.quantity import in_files, show
 from elephan.statistic import bounds, measures
 
@@ -221,63 +220,6 @@ def _part_dict(finding: Finding) -> dict[str, Any]:
         found |= {"compare": part.compare, "against": part.against}
     found |= {"unit": in_files(part.unit), "expected": part.expected, "every_run": part.every}
     return found | {"observed": finding.observed.as_dict(), "verdict": finding.verdict}
-
-
-def _bounds(entry: dict[str, Any], where: str) -> Bounds:
-    low, high = entry.pop("min", None), entry.pop("max", None)
-    above, below = entry.pop("above", None), entry.pop("below", None)
-    if (
-        (low is None and above is None and high is None and below is None)
-        or (None not in (low, above))
-        or (None not in (high, below))
-    ):
-        raise InputError(f"{where}: needs one of min, above or one of max, below")
-    for bound in (low, above, high, below):
-        if bound is not None and not (isinstance(bound, (int, float)) and math.isfinite(bound)):
-            raise InputError(f"{where}: the bound {bound!r} is no number")
-    bottom = above if low is None else low
-    top = below if high is None else high
-    return Bounds(
-        -math.inf if bottom is None else float(bottom),
-        math.inf if top is None else float(top),
-        low_open=above is not None,
-        high_open=below is not None,
-    )
-
-
-def read_claims(document: Mapping[str, Any]) -> list[Claim]:
-    """The claims of a parsed `claims.toml`; anything unknown or incomplete is an error with the claim's id."""
-    claims = []
-    for entry in document.get("claims", []):
-        where = f"claim {entry.get('id', '?')}"
-        missing = [key for key in ("id", "statement", "source", "parts") if not entry.get(key)]
-        if missing:
-            raise InputError(f"{where}: has no {missing[0]}")
-        parts = tuple(_part(p, where) for p in entry["parts"])
-        if len({part.experiment for part in parts}) > 1:
-            parts = tuple(replace(part, told_apart=True) for part in parts)
-        claims.append(Claim(entry["id"], entry["statement"], entry["source"], parts, entry.get("reason", "")))
-    names = [claim.id for claim in claims]
-    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
-        raise InputError(f'two claims have the same id "{twice[0]}"')
-    return claims
-
-
-def _part(written: Mapping[str, Any], where: str) -> Part:
-    entry = dict(written)
-    bounds = _bounds(entry, where)
-    compare = entry.get("compare", "")
-    if compare and compare not in COMPARISONS:
-        raise InputError(f'{where}: compare is "difference" or "ratio", not "{compare}"')
-    if bool(compare) != bool(entry.get("against")):
-        raise InputError(f"{where}: compare and against go together")
-    try:
-        part = Part(bounds=bounds, **entry)
-    except TypeError as error:
-        raise InputError(f"{where}: {error}") from None
-    for name in filter(None, (part.statistic, part.given)):
-        measures.parse(name)
-    return part
 
 
 def _sample(part: Part, evidence: Evidence) -> list[float]:

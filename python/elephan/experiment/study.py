@@ -28,10 +28,11 @@ from typing import Any
 from elephan.base import stats
 from elephan.base.errors import InputError, nearest
 from elephan.base.quantity import seconds, unit_parts
-from elephan.experiment import claims, studyfile
+from elephan.experiment import claims, claimsfile, studyfile
 from elephan.experiment.job import Job, Statistics
 from elephan.experiment.place.threads import check_workers
 from elephan.experiment.pool import How, run_jobs, store_of
+from elephan.experiment.tomlfile import TomlFile
 from elephan.experiment.trials import Trials, Variant
 from elephan.result import folder
 from elephan.result.run import Run, load_run, read_table
@@ -158,7 +159,7 @@ class Study:
     @cached_property
     def claims(self) -> list[claims.Claim]:
         file = self.path / studyfile.CLAIMS
-        return claims.read_claims(studyfile.parsed(file)) if file.is_file() or not self.own else []
+        return claimsfile.read_claims(TomlFile(file)) if file.is_file() or not self.own else []
 
     @cached_property
     def planned(self) -> dict[tuple[str, str], int]:
@@ -208,11 +209,12 @@ def open_study(name: str, quick: bool = False) -> Study:
     raise InputError(f'no study "{name}"{nearest(name, list(known))}, and no folder of this name')
 
 
-def _own(path: Path, quick: bool) -> Study:
-    document = studyfile.read_study(path)
+def _own(path: Path, quick: bool, to_run: bool = True) -> Study:
+    document = studyfile.read_study(path, to_run)
     study, whole = (Study(path, document, one, own=True) for one in (quick, False))
     variants = {one.name: [variant.label for variant in one.variants] for one in whole.experiments}
-    studyfile.check_claims(path / studyfile.CLAIMS, study.claims, variants)
+    if study.claims:
+        claimsfile.check_claims(TomlFile(path / studyfile.CLAIMS), study.claims, variants)
     return study
 
 
@@ -363,7 +365,7 @@ def load_study(path: Path) -> Results:
     """Returns a finished study from its folder; its claims are judged again."""
     where, manifest = folder.open_result(path)
     quick = bool(manifest.get("quick"))
-    study = _own(where / _COPY, quick) if (where / _COPY).is_dir() else open_study(manifest["name"], quick)
+    study = _own(where / _COPY, quick, to_run=False) if (where / _COPY).is_dir() else open_study(manifest["name"], quick)
     facts = {key: manifest[key] for key in ("failures", "wall_s", "runs", "command")}
     facts |= {key: manifest[key] for key in ("incomplete",) if key in manifest}
     facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": read_json(where / "provenance.json")}

@@ -5,14 +5,18 @@ Such a study is data and has no modules. Whoever opens its result runs no code o
 
 from __future__ import annotations
 
+import math
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from elephan.base.errors import InputError, nearest
-from elephan.scenario.source import read_text
+from elephan.base.errors import InputError, brief, nearest
+from elephan.experiment.tomlfile import TomlFile
+from elephan.experiment.trials import REPETITIONS_MAX
+from elephan.scenario import core
+from elephan.scenario.source import Source, open_source
 from elephan.statistic import measures
 
 STUDY, CLAIMS = "study.toml", "claims.toml"
@@ -20,104 +24,154 @@ _STUDY = {"name": str, "title": str, "question": str, "source": str, "statistics
 _POINT = {"label": str, "set": dict, "value": (int, float)}
 _EXPERIMENT = {"name": str, "scenario": str, "axes": list, "repetitions": int, "set": dict, "keep": bool, "quick": dict}
 _QUICK = {"repetitions": int, "set": dict, "points": dict}
-_WORDS = {str: "a text", list: "a list", dict: "a table", int: "a whole number", bool: "true or false", (int, float): "a number"}
 
 
-def _table(where: str, table: Any, types: Mapping[str, Any], required: Sequence[str] = ()) -> None:
-    """Raises InputError unless a table has these keys, each with a value of its type, and no others."""
-    if not isinstance(table, dict):
-        raise InputError(f"{where}: is a table, not {table!r}")
-    for key, value in table.items():
-        if key not in types:
-            raise InputError(f'{where}: no key "{key}"{nearest(key, list(types))}')
-        if not isinstance(value, types[key]) or (isinstance(value, bool) and types[key] is not bool):
-            raise InputError(f"{where}: {key} is {_WORDS[types[key]]}, not {value!r}")
-    if lacking := [key for key in required if table.get(key) in (None, "", [], {})]:
-        raise InputError(f"{where}: has no {lacking[0]}")
+class _Study:
+    """Reads `study.toml`."""
+
+    def __init__(self, folder: Path, to_run: bool) -> None:
+        self.folder, self.file, self.to_run = folder, TomlFile(folder / STUDY), to_run
+        self.wrong = self.file.wrong
+
+    def _table(self, table: Any, types: Mapping[str, Any], where: Sequence[str | int], what: str, required: Sequence[str]) -> None:
+        self.file.known(table, types, where, what)
+        if lacking := [key for key in required if table.get(key) in (None, "", [], {})]:
+            raise self.wrong((*where, lacking[0]), f"{what or 'the study'} has no {lacking[0]}")
+
+    def _texts(self, values: Any, where: Sequence[str | int], what: str) -> list[str]:
+        if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
+            raise self.wrong(where, f"{what} is a list of texts, not {brief(values)}")
+        if twice := [one for place, one in enumerate(values) if one in values[:place]]:
+            raise self.wrong(where, f'{what}: "{twice[0]}" stands there twice')
+        return values
+
+    def read(self) -> dict[str, Any]:
+        """Returns the whole document."""
+        found = {"name": self.folder.resolve().name, "source": "", **self.file.table}
+        self._table(found, _STUDY, (), "", ["title", "question", "axes", "experiments"])
+        if not re.fullmatch(r"[\w.-]+", found["name"]):
+            raise self.wrong(("name",), f'name "{found["name"]}" has letters, digits, "-", "_" and "." only')
+        for place, name in enumerate(self._texts(found.get("statistics", []), ("statistics",), "statistics")):
+            try:
+                measures.parse(name)
+            except InputError as error:
+                raise self.wrong(("statistics", place), f"statistics: {error}") from None
+        axes = {name: self._axis(name, points) for name, points in found["axes"].items()}
+        names: list[str] = []
+        for place, one in enumerate(found["experiments"]):
+            self._experiment(("experiments", place), one, axes)
+            if one["name"] in names:
+                raise self.wrong(("experiments", place, "name"), f'two experiments are called "{one["name"]}"')
+            names.append(one["name"])
+        return {**found, "axes": axes}
+
+    def _axis(self, name: str, points: Any) -> list[dict[str, Any]]:
+        what, where = f"axis {name}", ("axes", name)
+        if not isinstance(points, list) or not points:
+            raise self.wrong(where, f"{what} is a list of points, each with a label and what it sets, not {brief(points)}")
+        labels: list[str] = []
+        for place, point in enumerate(points):
+            at = (*where, place)
+            self._table(point, _POINT, at, f"{what}: point {place + 1}", ["label"])
+            if not math.isfinite(point.get("value", 0)):
+                raise self.wrong((*at, "value"), f"{what}: value is a finite number, not {point['value']}")
+            if point["label"] in labels:
+                raise self.wrong((*at, "label"), f'{what}: two points are "{point["label"]}"')
+            labels.append(point["label"])
+        return [{"set": {}, **point} for point in points]
+
+    def _experiment(self, where: tuple[str | int, ...], one: Any, axes: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        named = f" {one['name']}" if isinstance(one, dict) and isinstance(one.get("name"), str) else ""
+        what = f"experiment{named}"
+        self._table(one, _EXPERIMENT, where, what, ["name", "scenario", "axes"])
+        for place, axis in enumerate(self._texts(one["axes"], (*where, "axes"), f"{what}: axes")):
+            if axis not in axes:
+                raise self.wrong((*where, "axes", place), f'{what}: no axis "{axis}"{nearest(axis, list(axes), "there are")}')
+        if "repetitions" not in one:
+            raise self.wrong(where, f"{what} has no repetitions")
+        quick = one.get("quick", {})
+        self.file.known(quick, _QUICK, (*where, "quick"), f"{what}: quick")
+        for given, at in ((one, where), (quick, (*where, "quick"))):
+            if not 1 <= given.get("repetitions", 1) <= REPETITIONS_MAX:
+                number = given["repetitions"]
+                raise self.wrong((*at, "repetitions"), f"{what}: repetitions is {number}, not a number from 1 to {REPETITIONS_MAX}")
+        for axis, chosen in quick.get("points", {}).items():
+            self._quick_points((*where, "quick", "points", axis), f"{what}: quick", axis, chosen, one["axes"], axes)
+        file = self._scenario(where, what, one["scenario"])
+        if self.to_run:
+            source = open_source(file).with_trust(None, {})
+            core.resolve(source, {}, 1)  # what is wrong in the scenario alone is told with its own line
+            self._sets(where, what, one, source, [(axis, axes[axis]) for axis in one["axes"]])
+
+    def _quick_points(
+        self,
+        where: Sequence[str | int],
+        what: str,
+        axis: str,
+        chosen: Any,
+        own: Sequence[str],
+        axes: Mapping[str, Sequence[Mapping[str, Any]]],
+    ) -> None:
+        if axis not in own:
+            raise self.wrong(where, f'{what}: no axis "{axis}"{nearest(axis, list(own), "there are")}')
+        labels = [point["label"] for point in axes[axis]]
+        for one in self._texts(chosen, where, f"{what}: points of {axis}"):
+            if not any(fnmatchcase(label, one) for label in labels):
+                raise self.wrong(where, f'{what}: axis {axis} has no point "{one}"{nearest(one, labels, "there are")}')
+        if not chosen:
+            raise self.wrong(where, f"{what}: no point of {axis} is left")
+
+    def _scenario(self, where: tuple[str | int, ...], what: str, name: str) -> Path:
+        file = self.folder / name
+        if Path(name).name != name or not file.is_file():
+            there = sorted(path.name for path in self.folder.glob("*.toml") if path.name not in (STUDY, CLAIMS))
+            hint = nearest(file.name, there) if there else ""
+            raise self.wrong((*where, "scenario"), f"{what}: no scenario {name} beside {STUDY}{hint}")
+        return file
+
+    def _sets(
+        self,
+        where: tuple[str | int, ...],
+        what: str,
+        one: Mapping[str, Any],
+        source: Source,
+        axes: Sequence[tuple[str, Sequence[Mapping[str, Any]]]],
+    ) -> None:
+        """Sets what the experiment sets, then each point of each axis beside the first points of the others."""
+        first = {key: value for _, points in axes for key, value in points[0]["set"].items()}
+        own = one.get("set", {})
+        self._set((*where, "set"), what, source, {}, own)
+        for axis, points in axes:
+            for place, point in enumerate(points):
+                self._set(("axes", axis, place, "set"), f'{what}: {axis} "{point["label"]}"', source, own | first, point["set"])
+        quick = one.get("quick", {}).get("set", {})
+        self._set((*where, "quick", "set"), f"{what}: quick", source, own, quick)
+
+    def _set(
+        self, where: tuple[str | int, ...], what: str, source: Source, before: Mapping[str, Any], values: Mapping[str, Any]
+    ) -> None:
+        try:
+            if values:
+                core.resolve(source, {**before, **values}, 1)
+        except InputError as error:
+            raise self.wrong(*_placed(where, what, str(error), values)) from None
 
 
-def parsed(file: Path) -> dict[str, Any]:
-    """Returns the tables of a TOML file; raises InputError with the line of a mistake."""
-    try:
-        return tomllib.loads(read_text(file))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{file}: {error}") from None
+def _placed(where: tuple[str | int, ...], what: str, told: str, values: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:
+    """Where a key stands that an error of the core names as `-s key=value`, and the error without that."""
+    for key in values:
+        lead = f"-s {key}="
+        if told.startswith(lead):
+            return (*where, key), f"{what}: {told.removeprefix('-s ')}"
+    return where, f"{what}: {told}"
 
 
-def _check_axis(where: str, points: Any) -> None:
-    if not isinstance(points, list) or not points:
-        raise InputError(f"{where}: is a list of points, each with a label and what it sets")
-    for point in points:
-        _table(where, point, _POINT, ["label"])
-    labels = [point["label"] for point in points]
-    if twice := [label for place, label in enumerate(labels) if label in labels[:place]]:
-        raise InputError(f'{where}: two points are "{twice[0]}"')
+def read_study(folder: Path, to_run: bool = True) -> dict[str, Any]:
+    """Returns the document of a study's folder, whole and checked; raises InputError with one line.
 
-
-def _other_scenario(folder: Path, file: Path) -> str:
-    """A hint for a scenario that is not there: one that the folder has; nothing where it has none."""
-    there = [name for name in _scenarios(folder) if (folder / name).is_file()]
-    return nearest(file.name, there) if there else ""
-
-
-def _check_experiment(folder: Path, where: str, one: Any, axes: Mapping[str, Any]) -> None:
-    _table(where, one, _EXPERIMENT, ["name", "scenario", "axes", "repetitions"])
-    where = f"{where} {one['name']}"
-    for axis in one["axes"]:
-        if axis not in axes:
-            raise InputError(f'{where}: no axis "{axis}"{nearest(str(axis), list(axes))}')
-    if one["repetitions"] < 1:
-        raise InputError(f"{where}: repetitions is {one['repetitions']}, at least 1")
-    file = folder / one["scenario"]
-    if Path(one["scenario"]).name != one["scenario"] or not file.is_file():
-        raise InputError(f"{where}: no scenario {one['scenario']} beside {STUDY}{_other_scenario(folder, file)}")
-    quick = one.get("quick", {})
-    _table(f"{where}: quick", quick, _QUICK)
-    for axis, labels in quick.get("points", {}).items():
-        if axis not in one["axes"]:
-            raise InputError(f'{where}: quick: no axis "{axis}"{nearest(axis, one["axes"])}')
-        if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-            raise InputError(f"{where}: quick: the points of {axis} are a list of labels")
-
-
-def _scenarios(folder: Path) -> list[str]:
-    return sorted(file.name for file in folder.glob("*.toml") if file.name not in (STUDY, CLAIMS))
-
-
-def read_study(folder: Path) -> dict[str, Any]:
-    """Returns the document of a study's folder, whole and checked; raises InputError with one line."""
-    file = folder / STUDY
-    document = parsed(file)
-    document = {"name": folder.resolve().name, "source": "", **document}
-    where = str(file)
-    _table(where, document, _STUDY, ["title", "question", "axes", "experiments"])
-    if not re.fullmatch(r"[\w.-]+", document["name"]):
-        raise InputError(f'{where}: name "{document["name"]}" has letters, digits, "-", "_" and "." only')
-    for name, points in document["axes"].items():
-        _check_axis(f"{where}: axis {name}", points)
-        document["axes"][name] = [{"set": {}, **point} for point in points]
-    for one in document["experiments"]:
-        _check_experiment(folder, f"{where}: experiment", one, document["axes"])
-    names = [one["name"] for one in document["experiments"]]
-    if len(set(names)) < len(names):
-        raise InputError(f"{where}: two experiments have the same name")
-    for name in document.get("statistics", ()):
-        measures.parse(name)
-    return document
-
-
-def check_claims(where: Path, claims: Sequence[Any], variants: Mapping[str, Sequence[str]]) -> None:
-    """Raises InputError for a claim about an experiment or a variant that the study does not have."""
-    for claim in claims:
-        for part in claim.parts:
-            at = f"{where}: claim {claim.id}"
-            if part.experiment not in variants:
-                raise InputError(f'{at}: no experiment "{part.experiment}"{nearest(part.experiment, list(variants))}')
-            for name in filter(None, (part.variant, part.against)):
-                if name not in variants[part.experiment]:
-                    raise InputError(
-                        f'{at}: {part.experiment} has no variant "{name}"{nearest(name, list(variants[part.experiment]))}'
-                    )
+    `to_run`: scenarios are read too, each with everything that is set in it.
+    """
+    return _Study(folder, to_run).read()
 
 
 def copies(folder: Path, document: Mapping[str, Any]) -> list[Path]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +17,9 @@ from typing import Any
 from elephan.base.errors import InputError, nearest
 from elephan.base.quantity import show
 from elephan.experiment.conformance.expression import Expression, read_expression
-from elephan.scenario.source import Source, open_source, read_text
+from elephan.experiment.tomlfile import TomlFile
+from elephan.scenario import core
+from elephan.scenario.source import Source, open_source
 
 REFERENCES = ("reno", "cubic", "bbr")  # what runs in the same experiments
 LIKE = "like"  # in `of`: the built-in control that the one under test says it implements
@@ -29,6 +30,7 @@ _MARGINS = ("at_least", "at_most", "within")
 _RUNS = ("experiment", "control", "beside", "set", "statistic", "unit", "of", "given", "requires")
 _HARNESS = ("stories", "days")
 At = Callable[[str], str]  # where a key stands, as an error begins
+Place = Callable[..., str]  # the file and the line of what a path leads to
 _ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 
 
@@ -123,14 +125,14 @@ class Check:
 def read_checks(file: Path | None = None) -> list[Check]:
     """Returns the checks of elephan, with those of a file added, or in the place of those with the same id."""
     experiments: dict[str, Mapping[str, Any]] = {}
-    entries: dict[str, tuple[Mapping[str, Any], _File]] = {}
+    entries: dict[str, tuple[Mapping[str, Any], _File, dict[str, Mapping[str, Any]]]] = {}
     for path in dict.fromkeys([FILE, *([file] if file is not None else [])]):
         one = _File(path)
-        experiments |= one.experiments()
+        experiments = experiments | one.experiments()  # those of a file are none of the checks of elephan
         for entry in one.entries():
-            entries[entry["id"]] = (entry, one)
+            entries[entry["id"]] = (entry, one, experiments)
     settings: dict[str, Setting] = {}
-    found = [one.check(entry, experiments, settings, list(entries)) for entry, one in entries.values()]
+    found = [one.check(entry, known, settings, list(entries)) for entry, one, known in entries.values()]
     return _measured_together(found)
 
 
@@ -147,27 +149,12 @@ def _measured_together(checks: Sequence[Check]) -> list[Check]:
     return [replace(one, asked=whole(one.asked)) if one.asked is not None else one for one in checks]
 
 
-class _File:
+class _File(TomlFile):
     """A file of checks; what is wrong in it is one line with file, line and key."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.text = path, read_text(path)
-        try:
-            self.table = tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{path}: {error}") from None
-        self._known(self.table, ("experiments", "checks"), lambda _key: str(path))
-
-    def _place(self, table: str, key: str = "", number: int = 0) -> str:
-        """The file, and the line of a key in a table: the one with this heading, of several the one with this number."""
-        headings = list(re.finditer(rf"^\s*{re.escape(table)}[ \t]*(#.*)?$", self.text, re.MULTILINE)) if table else []
-        begin = headings[number].end() if number < len(headings) else 0
-        if table and not begin:
-            return str(self.path)
-        end = re.compile(r"^\s*\[", re.MULTILINE).search(self.text, begin + 1)
-        line = re.compile(rf'^[ \t]*"?{re.escape(key)}"?[ \t]*=', re.MULTILINE)
-        match = line.search(self.text, begin, end.start() if end else len(self.text)) if key else None
-        return f"{self.path}:{self.text.count(chr(10), 0, match.start() if match else begin) + 1}"
+        super().__init__(path)
+        self._known(self.table, ("experiments", "checks"), self.at)
 
     def _known(self, table: Mapping[str, Any], keys: Sequence[str], at: At) -> None:
         for key in table:
@@ -177,34 +164,35 @@ class _File:
     def experiments(self) -> dict[str, Mapping[str, Any]]:
         """The experiments, each with its scenario as a source under the key `source`."""
         found: dict[str, Mapping[str, Any]] = {}
-        for name, table in _table(self.table.get("experiments", {}), f"{self.path}: experiments").items():
-            start = f"[experiments.{name}]"
-            table = _table(table, f"{self._place(start)}: experiments.{name}")
-            self._known(table, _EXPERIMENT, partial(self._place, start))
+        for name, table in _table(self.table.get("experiments", {}), f"{self.at('experiments')}: experiments").items():
+            place = partial(self.at, "experiments", name)
+            table = _table(table, f"{place()}: experiments.{name}")
+            self._known(table, _EXPERIMENT, place)
             scenario = table.get("scenario")
             if not isinstance(scenario, str):
-                raise InputError(f"{self._place(start, 'scenario')}: scenario is a file beside this one, a name or a text")
+                raise InputError(f"{place('scenario')}: scenario is a file beside this one, a name or a text")
             beside = self.path.parent / scenario
             try:
                 source = open_source(beside if "\n" not in scenario and beside.is_file() else scenario)
             except InputError as error:
-                raise InputError(f"{self._place(start, 'scenario')}: {error}") from None
-            found[name] = {**table, "source": source}
+                raise InputError(f"{place('scenario')}: {error}") from None
+            found[name] = {**table, "source": source, "place": place}
         return found
 
     def entries(self) -> list[Mapping[str, Any]]:
         """The checks as tables, each with an id of its own."""
         entries = self.table.get("checks", [])
         if not isinstance(entries, list) or not all(isinstance(one, Mapping) for one in entries):
-            raise InputError(f"{self.path}: checks are tables [[checks]]")
+            raise InputError(f"{self.at('checks')}: checks are tables [[checks]]")
         self._numbers: dict[str, int] = {}
         for number, one in enumerate(entries):
             name = one.get("id")
             if not isinstance(name, str) or not _ID.fullmatch(name):
-                place = self._place("[[checks]]", "id", number)
-                raise InputError(f"{place}: check {number + 1}: id is a word such as fair-to-reno, not {name!r}")
+                raise InputError(
+                    f"{self.at('checks', number, 'id')}: check {number + 1}: id is a word such as fair-to-reno, not {name!r}"
+                )
             if name in self._numbers:
-                raise InputError(f"{self._place('[[checks]]', 'id', number)}: id: two checks are called {name}")
+                raise InputError(f"{self.at('checks', number, 'id')}: id: two checks are called {name}")
             self._numbers[name] = number
         return entries
 
@@ -217,8 +205,7 @@ class _File:
     ) -> Check:
         """Returns one check. `ids`: of all checks."""
 
-        def place(key: str) -> str:
-            return self._place("[[checks]]", key, self._numbers[entry["id"]])
+        place = partial(self.at, "checks", self._numbers[entry["id"]])
 
         def at(key: str) -> str:
             return f"{place(key)}: check {entry['id']}: {key}"
@@ -253,7 +240,7 @@ class _File:
         unit = entry.get("unit", expression.unit)
         if unit not in ("bps", "ns", "bytes", "%", "1"):
             raise InputError(f"{at('unit')} is bps, ns, bytes, % or 1, not {unit!r}")
-        asked = Asked(self._setting(entry, experiments[name], settings, at), expression, given)
+        asked = Asked(self._setting(entry, experiments[name], settings, place), expression, given)
         return Check(
             **texts, margin=self._margin(entry, at), unit=unit, of=of, statistic=expression.text, asked=asked,
             compares=LIKE in of, requires=requires,
@@ -269,12 +256,19 @@ class _File:
         except InputError as error:
             raise InputError(f"{at(key)}: {error}") from None
 
-    def _setting(self, entry: Mapping[str, Any], experiment: Mapping[str, Any], settings: dict[str, Setting], at: At) -> Setting:
+    def _setting(
+        self, entry: Mapping[str, Any], experiment: Mapping[str, Any], settings: dict[str, Setting], place: Place
+    ) -> Setting:
+        def at(key: str) -> str:  # what the check does not say is said by its experiment
+            return f"{(place if key in entry else experiment['place'])(key)}: check {entry['id']}: {key}"
+
         both = {key: entry.get(key, experiment.get(key)) for key in ("control", "beside")}
         control = tuple(_texts(both["control"] or [], at("control")))
         if not control:
             raise InputError(f"{at('control')}: names the traffic with the congestion control under test")
         beside = _table(both["beside"] or {}, at("beside"))
+        if twice := [name for name in beside if name in control]:
+            raise InputError(f"{at('beside')}: {twice[0]} has the congestion control under test")
         changes = {
             **_table(experiment.get("set", {}), at("set")),
             **_table(entry.get("set", {}), at("set")),
@@ -282,7 +276,30 @@ class _File:
         }
         source: Source = experiment["source"]
         key = json.dumps([source.name, source.text, control, changes], default=str)
-        return settings.setdefault(key, Setting(entry["id"], source, control, changes))
+        if key not in settings:
+            settings[key] = Setting(entry["id"], source, control, changes)
+            if self.path != FILE:  # a test runs those of elephan
+                self._resolve(settings[key], entry, experiment, place)
+        return settings[key]
+
+    def _resolve(self, setting: Setting, entry: Mapping[str, Any], experiment: Mapping[str, Any], place: Place) -> None:
+        """Raises InputError with the place of what cannot be set in the scenario."""
+        try:
+            core.resolve(setting.source, setting.overrides("reno"), 1)
+        except InputError as error:
+            told = str(error)
+            where = place()
+            of_traffic = {key: names for key in ("control", "beside") for names in [entry.get(key, experiment.get(key)) or ()]}
+            places = {f"traffic.{name}.congestion_control": (key, name) for key, names in of_traffic.items() for name in names}
+            for owner, at in ((experiment, experiment["place"]), (entry, place)):
+                for key in setting.overrides("reno"):
+                    if not told.startswith(f"-s {key}="):
+                        continue
+                    if key in owner.get("set", {}):
+                        where = at("set", key)
+                    elif key in places and places[key][0] in owner:
+                        where = at(*places[key])
+            raise InputError(f"{where}: check {entry['id']}: {told.removeprefix('-s ')}") from None
 
     def _margin(self, entry: Mapping[str, Any], at: At) -> Margin:
         given = [key for key in _MARGINS if key in entry]

@@ -16,6 +16,9 @@ _COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow", "not run
 
 def tables(results: Results, screen: Screen) -> None:
     """Prints the verdict of every claim."""
+    if not results.study.claims:
+        screen.print(f"The study has no claims. {show(results.facts['wall_s'], 's')}.", style="dim")
+        return
     table = grid("claim", "verdict", "observed (95 % interval), expected", words=("verdict", "observed (95 % interval), expected"))
     for verdict in (one for one in results.verdicts if one.run):
         lines = [f"{f.part.subject}: {f.text}, expected {f.part.expected}" for f in verdict.run]

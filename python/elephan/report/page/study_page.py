@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from elephan.base.quantity import show
+from elephan.base.quantity import counted, show
 from elephan.experiment.claims import NOT_RUN, Verdict
 from elephan.experiment.study import Results
 from elephan.experiment.sweep import Sweep
@@ -67,7 +67,7 @@ def answer(results: Results) -> list[str]:
         return list(study.figures.answer(results))
     decided = [verdict for verdict in results.verdicts if verdict.run]
     said = [f"{one.claim.id} {one.word}: {one.claim.statement.rstrip('.')}. Observed: {one.run[0].text}." for one in decided]
-    return said or [f"{len(results.trials)} runs; the study has no claims."]
+    return said or [f"{counted(len(results.trials), 'run')}; the study has no claims."]
 
 
 def _sections_of(results: Results) -> list[Section]:

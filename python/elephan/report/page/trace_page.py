@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from elephan.base.quantity import show
+from elephan.base.quantity import counted, show
 from elephan.capture.limits import has_rate, lasted_ns
 from elephan.capture.oneway import way_of
 from elephan.capture.trace import SHARE_MIN
@@ -14,7 +14,7 @@ from elephan.report.figure.trace_figures import draw_all
 from elephan.report.page.notebook import answered
 from elephan.report.page.page import Cell, Column, Page, Section, Table, number_cell
 from elephan.report.page.run_page import facts
-from elephan.report.words.trace_words import connection_lines, counted
+from elephan.report.words.trace_words import connection_lines
 from elephan.table.phases import Phases
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from elephan.base.quantity import show
+from elephan.base.quantity import counted, show
 from elephan.capture.limits import Limits, limits_of
 
 SHARE_MIN = 0.05  # of the time; what takes less is not named
@@ -14,11 +14,6 @@ _KINDS = (
     ("segs_retrans_timeout", "after a timeout"),
     ("segs_retrans_probe", "as a tail probe"),
 )
-
-
-def counted(count: int, what: str) -> str:
-    """Returns a count with its noun: `1 packet`, `2 packets`."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}".replace(",", "\u202f")
 
 
 def connection_lines(row: dict[str, Any]) -> list[str]:
