@@ -275,9 +275,11 @@ def test_the_scripts_for_slurm(tmp_path: Path) -> None:
     assert loaded.table.num_rows == 8
 
 
-def test_ctrl_c_writes_what_is_done(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("options", "drawn"), [((), True), (("--no-report",), False), (("--live", "--no-open"), False)])
+def test_ctrl_c_writes_what_is_done(tmp_path: Path, options: tuple[str, ...], drawn: bool) -> None:
     command = [sys.executable, "-m", "elephan", "sweep", "sawtooth", "-s", "template.delay=5ms,20ms,40ms", "-n", "200"]
-    process = subprocess.Popen([*command, "--out", "r"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    command += ["--out", "r", *options]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     tails = tmp_path / "r.trials" / "tails"
     deadline = time.monotonic() + 60
     while not (tails.is_dir() and any(tails.iterdir())):
@@ -290,6 +292,8 @@ def test_ctrl_c_writes_what_is_done(tmp_path: Path) -> None:
     loaded = el.load(tmp_path / "r")
     assert isinstance(loaded, el.Sweep)
     assert 0 < loaded.table.num_rows < 600
+    assert (tmp_path / "r" / "report.html").exists() == drawn
+    assert ("elephan report r draws its report" in said) != drawn
     assert loaded.facts["incomplete"] == f"{loaded.table.num_rows} of 600 runs are done"
 
 

@@ -7,11 +7,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import signal
 import traceback
 from collections.abc import Callable
 from types import CodeType
 from typing import Any
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during an experiment. `result` is of what was done by then; `folder` holds it, if it was to be saved."""
+
+    def __init__(self, result: Any, folder: str | os.PathLike[str] | None) -> None:
+        super().__init__()
+        self.result, self.folder = result, folder
+
 
 _MARK = "_elephan_from_outside"
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from elephan.base.errors import InputError
 from elephan.base.progress import note, status
+from elephan.base.signals import Interrupted
 from elephan.cli.options import whole
 from elephan.cli.parser import Option
 from elephan.experiment.place.slurm import ELEMENTS
@@ -18,6 +20,20 @@ from elephan.result.command import words_without
 
 _WITH_VALUE = ("--on", "--slurm", "--elements", "--store", "--workers", "--out")
 _FLAGS = ("--wait", "--why")
+
+
+def _interruptible(experiment: Callable[..., Any], draw: bool, **named: Any) -> Any:
+    """Does an experiment. After Ctrl-C its report is of what is done, unless none is wanted; a second Ctrl-C ends the drawing."""
+    try:
+        return experiment(**named)
+    except Interrupted as end:
+        if end.folder is None:
+            raise
+        if draw:
+            end.result.add_report(Path(end.folder), progress=True)
+        made = "the report, marked as incomplete, too" if draw else f"elephan report {end.folder} draws its report"
+        note(f"what is done is in {end.folder}; {made}")
+        raise
 
 
 @dataclass(frozen=True)
@@ -80,8 +96,12 @@ class Shared(Kept):
             raise InputError("--shard runs a share of the trials here; it goes without --on")
         return f"shard {self.shard}" if self.shard else self.on
 
-    def run(self, experiment: Callable[..., Any], out: Path, result: Path) -> Any:
-        """Returns the result of an experiment, or the exit status of this command if a SLURM array makes the result."""
+    def run(self, experiment: Callable[..., Any], out: Path, result: Path, draw: bool) -> Any:
+        """Returns the result of an experiment, or the exit status of this command if a SLURM array makes the result.
+
+        `draw`: at Ctrl-C the report of what is done is drawn.
+        """
+        experiment = partial(_interruptible, experiment, draw)
         if self.on != "slurm":
             if self.slurm or self.wait:
                 raise InputError("--slurm and --wait go with --on slurm")

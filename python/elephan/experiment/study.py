@@ -28,6 +28,7 @@ from typing import Any
 from elephan.base import stats
 from elephan.base.errors import InputError, nearest
 from elephan.base.quantity import seconds, unit_parts
+from elephan.base.signals import Interrupted
 from elephan.experiment import claims, claimsfile, studyfile
 from elephan.experiment.job import Job, Statistics
 from elephan.experiment.place.threads import check_workers
@@ -354,10 +355,10 @@ def run_study(
         facts |= {"runs": len(outcomes), "wall_s": time.monotonic() - begin}
         results.fill(partial)
     results.place = Path(out)
-    if report or outcomes.interrupted:
+    if report:
         results.add_report(Path(out), progress)
     if outcomes.interrupted:
-        raise KeyboardInterrupt
+        raise Interrupted(results, out)
     return results
 
 

@@ -11,6 +11,7 @@ from elephan.base import stats
 from elephan.base.errors import InputError, nearest, shown
 from elephan.base.quantity import in_files
 from elephan.base.seed import seed_or_none
+from elephan.base.signals import Interrupted
 from elephan.experiment import design as designs
 from elephan.experiment.each import Each, Function
 from elephan.experiment.filter import chosen, failures_of, parse, values_of
@@ -378,9 +379,9 @@ def sweep(
     if not result.statistics:  # a folder with an older result stays as it was
         raise InputError(f"{source.name}: no run has a value of {_described(statistics)}")
     if out is not None:
-        result.save(out, progress, report or outcomes.interrupted)
+        result.save(out, progress, report)
     if outcomes.interrupted:
-        raise KeyboardInterrupt
+        raise Interrupted(result, out)
     return result
 
 

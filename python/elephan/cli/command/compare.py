@@ -67,7 +67,7 @@ def command(
     )
     title = f"Congestion controls compared: {controllers}" + (f" on {source.stem}" if source else "")
     with live.experiment("compare" if source is None else "sweep", title, folder, where.on) as seen:
-        done = where.run(partial(experiment, seen=seen), folder, result)
+        done = where.run(partial(experiment, seen=seen), folder, result, draw=not (no_report or json or live.live))
         if isinstance(done, int):
             return done
         show(done, folder, json, draw=not no_report)

@@ -75,7 +75,7 @@ def command(
         report=False,
         python_from=python_from,
     )
-    done = where.run(experiment, folder, out or Path("results") / name)
+    done = where.run(experiment, folder, out or Path("results") / name, draw=not (no_report or json))
     if isinstance(done, int):
         return done
     if junit is not None:

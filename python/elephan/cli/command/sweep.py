@@ -84,7 +84,7 @@ def command(
         python_from=python_from,
     )
     with live.experiment("sweep", source.stem, folder, where.on) as seen:
-        done = where.run(partial(experiment, seen=seen), folder, result)
+        done = where.run(partial(experiment, seen=seen), folder, result, draw=not (no_report or json or live.live))
         if isinstance(done, int):
             return done
         show(narrowed(done, chosen.filter, chosen.baseline), folder, json, draw=not no_report)

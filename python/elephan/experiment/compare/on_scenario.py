@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elephan.base.errors import InputError
+from elephan.base.signals import Interrupted
 from elephan.experiment.job import Job, Statistics
 from elephan.experiment.pool import How, run_jobs
 from elephan.experiment.sweep import Sweep, facts_of
@@ -58,9 +59,9 @@ def compare_on(
     outcomes = run_jobs(jobs, measure, replace(how, name=f"compare-{source.stem}", label=f"compare on {source.stem}")).checked()
     done = Sweep(f"compare-{source.stem}", list(variants.values()), outcomes.trials, facts_of(source, outcomes))
     if out is not None:
-        done.save(out, how.progress, report or outcomes.interrupted)
+        done.save(out, how.progress, report)
         folder.write_json(Path(out) / "compare.json", done.as_dict())
         folder.wrote(Path(out), ["compare.json"])
     if outcomes.interrupted:
-        raise KeyboardInterrupt
+        raise Interrupted(done, out)
     return done

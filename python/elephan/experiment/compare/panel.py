@@ -17,6 +17,7 @@ from elephan.base import stats
 from elephan.base.errors import InputError, nearest, shown
 from elephan.base.quantity import in_files
 from elephan.base.seed import seed_or_none
+from elephan.base.signals import Interrupted
 from elephan.experiment.compare.experiments import (
     ALONE,
     PAIR,
@@ -374,9 +375,9 @@ def compare(
     begin = 1 if seed is None else seed
     panel, interrupted = _run(read, network, agreed, quick, range(begin, begin + count), how)
     if out is not None:
-        panel.save(out, progress, report or interrupted)
+        panel.save(out, progress, report)
     if interrupted:
-        raise KeyboardInterrupt
+        raise Interrupted(panel, out)
     return panel
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.base.errors import InputError, shown
 from elephan.base.paths import as_path
 from elephan.base.seed import seed_or_none
+from elephan.base.signals import Interrupted
 from elephan.experiment.conformance import harness
 from elephan.experiment.conformance.checks import REFERENCES, Check, Setting, read_checks
 from elephan.experiment.conformance.judge import FAILED, NOT_APPLICABLE, NOT_SURE, PASSED, Finding, judge
@@ -229,9 +230,9 @@ def conformance(
     found = Conformance(controller, findings, told, work.trials, facts)
     if out is not None:
         found.facts["folder"] = os.fspath(out)
-        found.save(out, progress, report or work.interrupted)
+        found.save(out, progress, report)
     if work.interrupted:
-        raise KeyboardInterrupt
+        raise Interrupted(found, out)
     return found
 
 

@@ -28,7 +28,7 @@ def command(
     own = study.open_study(name).name
     folder = out or Path("results") / (f"{own}-quick" if quick else own)
     experiment = partial(study.run_study, name, quick=quick, out=folder, workers=workers, progress=True, report=False)
-    results = where.run(experiment, folder, folder)
+    results = where.run(experiment, folder, folder, draw=not (no_report or json))
     if isinstance(results, int):
         return results
     show(results, folder, json, draw=not no_report)
