@@ -58,7 +58,7 @@ def test_phases_of_a_sawtooth() -> None:
     time, total = sawtooth()
     for given, plateau in (([5.0], 100e6), (None, 100e6), ([5.0], None)):
         found = phases.find(time, total, 0.1, given, plateau)
-        assert names(found) == ["startup", "steady state", "congestion avoidance", "steady state"]
+        assert names(found) == ["startup", "steady rate", "congestion avoidance", "steady rate"]
         assert found.slope_per_rtt == pytest.approx(1.0, abs=0.1)
         assert found.plateau_bps == pytest.approx(100e6, rel=0.01)
         assert found.stretches[2].begin_s == pytest.approx(5.0, abs=0.3)
@@ -125,7 +125,7 @@ def test_few_intervals_after_the_doubling() -> None:
 
 def test_a_window_that_something_else_bounds_does_not_grow() -> None:
     found = phases.find(*ramp(1.0, gain=0.0), 0.1, [], 1e9)
-    assert names(found) == ["startup", "steady state"]
+    assert names(found) == ["startup", "steady rate"]
     # It was never at 1 Gb/s and never cut: there is nothing that it could recover from, however much it has to send.
     assert (found.recovery_s, found.recovers) == (math.inf, None)
     assert recovery_line(found) == "It stayed below the 1 Gb/s that the path carries, without a cut."

@@ -150,7 +150,7 @@ def test_a_stream_far_below_its_path_is_in_no_steady_state() -> None:
     rate = np.where(time < 1, 200e6, 100e6 + 1e6 * time)
     delivered = np.cumsum(rate * 0.1) / 8
     alone, known = (phases.find(time, delivered, 0.1, [1.0], plateau) for plateau in (None, 1e9))
-    assert known.share("steady state") < 0.02  # the second before the cut, in which nothing doubles
+    assert known.share("steady rate") < 0.02  # the second before the cut, in which nothing doubles
     assert known.share("congestion avoidance") > 0.95
     assert alone.plateau_bps < 0.2e9
     assert known.plateau_bps == 1e9

@@ -1,4 +1,4 @@
-"""The phases of a flow, in any series of its rate: startup, steady state, congestion avoidance.
+"""The phases of a flow, in any series of its rate: startup, steady rate, congestion avoidance.
 
 With x(t) the rate over intervals of a round-trip time R or longer (the median of five, since a hole that is filled
 acknowledges the data of several round trips at once), its plateau P the 98th percentile, and the times of the window's cuts
@@ -11,7 +11,7 @@ acknowledges the data of several round trips at once), its plateau P the 98th pe
   segments by 0.14. `slope`: the same fit over all of startup up to the middle of that window, since what follows may stand
   still behind a hole, and a whole window at least;
 - congestion avoidance: from a cut, or from the end of slow start if x then still grows, to x >= 0.95 P or to the next cut;
-- steady state: neither, and the coefficient of variation of x over ten round trips below 0.05;
+- steady rate: neither, and the coefficient of variation of x over ten round trips below 0.05;
 - unsettled: neither of the three.
 
 The three names and what they mean are those of a study of TCP over long fat networks (2003); the thresholds are assumptions.
@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from elephan import _renamed
 
-STARTUP, AVOIDANCE, STEADY, UNSETTLED = "startup", "congestion avoidance", "steady state", "unsettled"
+STARTUP, AVOIDANCE, STEADY, UNSETTLED = "startup", "congestion avoidance", "steady rate", "unsettled"
 PHASES = (STARTUP, AVOIDANCE, STEADY, UNSETTLED)
 FULL = 0.95  # of the plateau
 PLATEAU = 98  # percentile

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from elephan.base.errors import InputError
-from elephan.base.quantity import show
+from elephan.base.quantity import counted, show
 from elephan.report.figure import draw as d
 from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE
 from elephan.report.words.view import View
@@ -22,12 +22,7 @@ ALPHA = 0.16
 # What makes the phases of a run worth a figure: a bulk flow with its path to itself, a round trip that is seen, some time off the
 # plateau, few bands.
 RTT_MIN_NS, ROUND_TRIPS_MIN, MOVING_MIN, BANDS_MAX = 5e6, 50, 0.1, 60
-STEADY_RATE = "steady rate"  # what is called a steady state only where it is known what the path carries
 ROOM = 1.12  # above the plateau, for its name
-
-
-def _called(found: Phases, name: str) -> str:
-    return STEADY_RATE if name == STEADY and not found.path_known else name
 
 
 def shade(axes: Axes, found: Phases, per_second: float = 1.0) -> None:
@@ -35,7 +30,7 @@ def shade(axes: Axes, found: Phases, per_second: float = 1.0) -> None:
     named: set[str] = set()
     for stretch in found.stretches:
         span = stretch.begin_s * per_second, stretch.end_s * per_second
-        label = None if stretch.name in named else _called(found, stretch.name)
+        label = None if stretch.name in named else stretch.name
         axes.axvspan(*span, color=PAINT[stretch.name], alpha=ALPHA, linewidth=0, label=label)
         named.add(stretch.name)
 
@@ -124,8 +119,8 @@ def _best(found: Phases) -> str:
 def phase_lines(found: Phases, knows_cuts: bool = True) -> list[str]:
     """Its phases, and whether it recovers. `knows_cuts`: its cuts were seen, not taken from its rate."""
     slope = f", doubling {found.slope_per_rtt:.2f} times a round trip" if found.slope_per_rtt > 0 else ""
-    spent = [f"{show(found.share(name), '%', 2)} {_called(found, name)}" for name in PHASES if found.share(name) > 0.005]
-    cuts = f"{found.cuts} cut{'s' if found.cuts != 1 else ''} of the window" if found.cuts else "no cut of the window"
+    spent = [f"{show(found.share(name), '%', 2)} {name}" for name in PHASES if found.share(name) > 0.005]
+    cuts = f"{counted(found.cuts, 'cut') if found.cuts else 'no cut'} of the window"
     known = f"; {cuts}" if knows_cuts else ""
     lines = [f"Its {STARTUP} took {show(found.startup_s, 's', 3)}{slope}; of the time {', '.join(spent)}{known}."]
     if said := recovery_line(found, "cut" if knows_cuts else "fall"):
