@@ -370,3 +370,18 @@ def test_conformance_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     verdicts = {one.check.id: one.verdict for one in found.findings}
     assert verdicts["buffer-1"] == "failed"
     assert el.run(tmp_path / "out" / "stories" / "buffer-1.toml").flows["congestion_control"].to_pylist()[0] == "slow"
+
+
+def test_a_program_that_hangs_costs_its_deadline_once(tmp_path: Path) -> None:
+    """It hangs in many of the stories among which the harness looks for the shortest; the other checks do not run it any more."""
+    each = 'answer = answer if not line["app_limited"] else dict(n=n); line["rtt"] and line["rtt"] > 2 and time.sleep(60)'
+    made = program(tmp_path, each)
+    begin = time.monotonic()
+    found = el.conformance({"program": str(made), "deadline": "2 s"}, only=["bounds", "ten-days", "buffer-1"], stories=False)
+    assert time.monotonic() - begin < 20  # with 2 s for each of two dozen it would be 50
+    bounds, *others = found.findings
+    assert (bounds.verdict, [one.verdict for one in others]) == ("failed", ["not sure", "not sure"])
+    assert re.search(r"did not answer line \d+ within 0.3 s, after a line that it did not answer within 2 s", bounds.message)
+    assert bounds.message.count("\n") < 6, "the story was shortened all the same"
+    assert [one.message for one in others] == ["not run: the program did not answer in bounds"] * 2
+    assert len(found.trials) == 0

@@ -32,6 +32,10 @@ class ProgramError(ElephanError):
     """A program as a congestion control has failed: it ended, did not answer in time, or answered nonsense."""
 
 
+class ProgramHung(ProgramError):
+    """A program has not answered in time."""
+
+
 def _no_number(word: str) -> Any:
     raise ValueError(f"{word} is no number of JSON")
 
@@ -42,10 +46,11 @@ _decode: Callable[[str], Any] = json.JSONDecoder(parse_constant=_no_number).deco
 class Pipe:
     """A program that has been started. What goes wrong raises `ProgramError`, and the program runs no more.
 
-    `stopped`: whether what asks is to stop, so that a program that does not answer keeps nobody from Ctrl-C.
+    `stopped`: whether what asks is to stop, so that a program that does not answer keeps nobody from Ctrl-C. `missed`: the
+    deadline in seconds that the same program has missed before in what asks; 0 for none.
     """
 
-    def __init__(self, path: Path, deadline: float, stopped: Callable[[], bool]) -> None:
+    def __init__(self, path: Path, deadline: float, stopped: Callable[[], bool], missed: float = 0.0) -> None:
         own = os.path.abspath(path)
         try:
             process = subprocess.Popen(
@@ -60,7 +65,8 @@ class Pipe:
             raise ProgramError(f"cannot be started: {error.strerror or error}{_hint(path, error)}") from error
         self._process = process
         self._in, self._out, self._err = (stream.fileno() for stream in _streams(process))
-        self._deadline, self._stopped = deadline, stopped
+        self._deadline, self._stopped, self._missed = deadline, stopped, missed
+        self.hung = False
         self._asked = 0
         self._said = b""  # the end of what it wrote on stderr
         self._ready = select.poll()
@@ -142,8 +148,16 @@ class Pipe:
             if self._stopped():
                 raise self.failed("was stopped")
             if time.monotonic() > until:
-                raise self.failed(f"did not answer line {self._asked} within {self._deadline:g} s")
+                raise self._late()
         return ready
+
+    def _late(self) -> ProgramHung:
+        """The error for an answer that has not come in time. A program that hangs does not see that its input is closed."""
+        self.hung = True
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        before = f", after a line that it did not answer within {self._missed:g} s" if self._missed else ""
+        return ProgramHung(str(self.failed(f"did not answer line {self._asked} within {self._deadline:g} s{before}")))
 
     def _listen(self) -> None:
         """Reads what is there of stderr, not more than a piece at once."""

@@ -326,8 +326,11 @@ class _Work:
 
     def _find(self, checks: Sequence[Check]) -> None:
         for one in checks:
+            hung = next((id for id, finding in self.found.items() if finding.hangs), "")
             if why := self._why_not(one):
                 self.found[one.id] = Finding(one, NOT_APPLICABLE, message=why)
+            elif hung:  # each of hundreds of runs would wait for the deadline
+                self.found[one.id] = Finding(one, NOT_SURE, message=f"not run: the program did not answer in {hung}")
             elif one.asked is None:
                 self.found[one.id] = harness.judged(one, self.controller)
         open_, seed = [one for one in checks if one.id not in self.found], self.first

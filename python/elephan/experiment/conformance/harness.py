@@ -5,6 +5,7 @@ from __future__ import annotations
 from elephan.experiment.conformance.checks import Check
 from elephan.experiment.conformance.judge import FAILED, PASSED, Finding
 from elephan.scenario.congestion import Controller
+from elephan.scenario.pipe import ProgramHung
 from elephan.step.harness import broken
 
 _SEED = 1
@@ -14,4 +15,6 @@ def judged(check: Check, controller: Controller) -> Finding:
     """Returns the finding of a check of the harness."""
     words = {"kind": controller.value} if isinstance(controller.value, str) else controller.value
     failure = broken(dict(words), check.stories, _SEED, check.days)
-    return Finding(check, FAILED if failure else PASSED, message=failure[0] if failure else "")
+    if failure is None:
+        return Finding(check, PASSED)
+    return Finding(check, FAILED, message=failure[0], hangs=isinstance(failure[1], ProgramHung))

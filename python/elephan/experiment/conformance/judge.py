@@ -27,6 +27,7 @@ class Finding:
     references: Mapping[str, stats.Interval] = field(default_factory=dict)
     message: str = ""
     story: str = ""  # the file of the smallest failing story, in the folder of the result
+    hangs: bool = False  # the program under test has not answered, in the harness
     failing: Mapping[int, float] = field(default_factory=dict)  # what is judged, by seed, where a single run is beyond the margin
 
     def as_dict(self) -> dict[str, Any]:
