@@ -194,11 +194,17 @@ def test_wrong_words_are_one_line(folder: Path, capfd: pytest.CaptureFixture[str
 
 def test_a_class_that_raises_fails_with_its_line(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "greedy.py").write_text(GREEDY.partition("    def on_congestion")[0].replace("self.mss", "1 / (round.now < 3)"))
-    words = "conformance greedy.py:Greedy --only buffer-1 --quick --no-report --out out --junit out.xml"
+    words = "conformance greedy.py:Greedy --only buffer-1 --only buffer-4 --quick --no-report --out out --junit out.xml"
     assert cli.status_of(shlex.split(words)) == 1
     told = capfd.readouterr().out
     assert "Greedy.on_round failed in flow 0" in told
     assert "ZeroDivisionError" in (folder / "out.xml").read_text()
+    # One story for both checks, in which 35 of the 40 s are left out.
+    assert told.count("elephan run out/stories/buffer-1.toml") == 2
+    assert [one.name for one in sorted((folder / "out" / "stories").iterdir())] == ["buffer-1.toml", "greedy.py"]
+    assert 'duration = "5 s"' in (folder / "out" / "stories" / "buffer-1.toml").read_text()
+    assert cli.status_of(["run", "out/stories/buffer-1.toml", "--no-report"]) == 1
+    assert "Greedy.on_round failed in flow 0" in capfd.readouterr().err
     assert sorted(one.name for one in folder.iterdir() if one.suffix == ".partial") == []
 
 
@@ -221,6 +227,34 @@ def test_the_harness_tells_the_shortest_story(folder: Path) -> None:
     found = el.conformance("greedy.py:Greedy", only=["bounds"])
     assert found.finding("bounds").verdict == "failed"
     assert "the shortest story" in found.finding("bounds").message
+    assert found.finding("bounds").no_story.startswith("The harness calls the control without a network")
+    found.save(folder / "out", False, True)
+    assert "so no scenario shows this" in (folder / "out" / "report.html").read_text()
+    assert el.load(folder / "out").finding("bounds").no_story == found.finding("bounds").no_story
+
+
+def test_diff_names_the_checks_that_differ_with_numbers(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    only = ["buffer-1", "loss-1-friendly", "start"]
+    for name, control, checks in (("a", "reno", only), ("b", "greedy.py:Greedy", only), ("c", "reno", ["buffer-1", "outage"])):
+        found = el.conformance(control, only=checks, quick=True, stories=False, store=folder / "store")
+        found.save(folder / name, report=False)
+    assert cli.status_of(["diff", "a", "b"]) == 0
+    told = capfd.readouterr().out
+    assert re.search(r"loss-1-friendly +passed +failed +1 times +\d[\d.]* ", told)
+    assert cli.status_of(["diff", "a", "b", "--json"]) == 0
+    rows = {one["check"]: one for one in json.loads(capfd.readouterr().out)}
+    friendly = rows["loss-1-friendly"]
+    assert (friendly["differs"], friendly["verdict_a"], friendly["verdict_b"]) == ("verdict", "passed", "failed")
+    assert friendly["a"]["mean"] == 1.0
+    assert friendly["b"]["mean"] > 2
+    assert cli.status_of(["diff", "a", "a"]) == 0
+    told = capfd.readouterr().out
+    assert "No check has another verdict" in told
+    assert "0 have another score within the 95 % intervals, 3 the same" in told
+    assert cli.status_of(["diff", "a", "c"]) == 0
+    told = capfd.readouterr().out
+    assert "Only A has loss-1-friendly, start." in told
+    assert "Only B has outage." in told
 
 
 def test_built_in_controls_go_through_the_harness_too() -> None:

@@ -11,7 +11,7 @@ import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from elephan.report.page.page import Page
@@ -28,6 +28,16 @@ class Compared:
     flows: Mapping[str, int] = field(default_factory=dict)
 
 
+class SideBySide(Protocol):
+    """Two results of a kind, compared by what only this kind has."""
+
+    def as_dict(self) -> Any:
+        """Returns what `elephan diff --json` prints."""
+
+    def tables(self, screen: Screen, /) -> None:
+        """Prints what differs."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """Everything about a kind of results.
@@ -35,7 +45,8 @@ class Kind:
     `holds`: patterns of the files in its folder, besides manifest, report and figures. `load` reads a finished result from its
     folder. `title`, `answer` and `warnings` say what a terminal shows first, `tables` prints the rest. `page` returns the report
     of a result, `notebook` the HTML that a notebook shows. `compared` returns the values that `elephan diff` compares; without it
-    there are none. `figures`: the module that draws, for results that ask it for a figure.
+    there are none. `side_by_side` compares two loaded results of this kind in its own way instead. `figures`: the module that
+    draws, for results that ask it for a figure.
     """
 
     holds: Sequence[str]
@@ -47,6 +58,7 @@ class Kind:
     page: Callable[[Any], Page]
     notebook: Callable[[Any], str]
     compared: Callable[[Path], Compared] | None = None
+    side_by_side: Callable[[Any, Any], SideBySide] | None = None
     figures: Any = None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from elephan.base import kinds, stats
 from elephan.base.errors import InputError
-from elephan.base.kinds import Compared
+from elephan.base.kinds import Compared, SideBySide
 from elephan.base.quantity import in_files
 from elephan.experiment.compare.experiments import STATISTICS
 from elephan.experiment.compare.panel import unit_of as panel_unit
@@ -62,6 +62,13 @@ def _compared(path: Path) -> Compared:
         raise InputError(f"{where}: a result of the kind {manifest.get('kind')} has no statistics to compare")
     with folder.damaged(where):
         return found.compared(where)
+
+
+def side_by_side(a: Path, b: Path) -> SideBySide | None:
+    """Returns two results compared by what only their kind has; None if they are of two kinds, or of one that has no such way."""
+    of_a, of_b = (folder.open_result(path)[1].get("kind") for path in (a, b))
+    kind = kinds.find(of_a) if of_a == of_b else None
+    return kind.side_by_side(kind.load(a), kind.load(b)) if kind is not None and kind.side_by_side is not None else None
 
 
 def _mean_of(name: str, values: Mapping[int, float], flows: int) -> stats.Interval:

@@ -26,6 +26,7 @@ _SLICE = 0.1  # seconds between two looks at whether the run is to stop
 _LONGEST = 64 * 1024  # bytes of an answer
 _SHOWN = 200  # characters of what a program wrote in an error
 _PIECE = 64 * 1024
+LATE = "did not answer line"  # in the error for an answer that has not come in time
 
 
 class ProgramError(ElephanError):
@@ -157,7 +158,7 @@ class Pipe:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         before = f", after a line that it did not answer within {self._missed:g} s" if self._missed else ""
-        return ProgramHung(str(self.failed(f"did not answer line {self._asked} within {self._deadline:g} s{before}")))
+        return ProgramHung(str(self.failed(f"{LATE} {self._asked} within {self._deadline:g} s{before}")))
 
     def _listen(self) -> None:
         """Reads what is there of stderr, not more than a piece at once."""

@@ -1,4 +1,7 @@
-"""Two results side by side; runs with the same seed are compared in pairs."""
+"""Two results side by side; runs with the same seed are compared in pairs.
+
+Of two conformance runs the checks whose verdict or score differs are named.
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +13,7 @@ from elephan.base.quantity import POINTS
 from elephan.cli.options import Json
 from elephan.cli.parser import Argument
 from elephan.cli.show import print_json
-from elephan.open.difference import compare, scenario_changes
+from elephan.open.difference import compare, scenario_changes, side_by_side
 from elephan.report.screen import Screen, bounds, grid
 
 
@@ -19,6 +22,12 @@ def command(
     b: Annotated[Path, Argument(metavar="B", help="Another one.")],
     json: Json = False,
 ) -> None:
+    if (own := side_by_side(a, b)) is not None:
+        if json:
+            print_json(own.as_dict())
+        else:
+            own.tables(Screen())
+        return
     differences, changes = compare(a, b), scenario_changes(a, b)
     if json:
         print_json([difference.as_dict() for difference in differences])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import time
 from collections import Counter
@@ -221,8 +222,7 @@ def conformance(
     work = _Work(controller, claimed, trust(python_from, controller.value), how, first, count)
     clock = time.monotonic()
     findings = work.fast(chosen) if fail_fast else work.all(chosen)
-    told = work.stories(findings) if stories else []
-    findings = [replace(one, story=next((s.file for s in told if s.check == one.check.id), "")) for one in findings]
+    told, findings = work.stories(findings) if stories else ([], findings)
     facts = {
         "seed": first, "repetitions": count, "quick": quick, "like": claimed, "failures": [], "guests": work.guests,
         "wall_s": time.monotonic() - clock, **work.incomplete,
@@ -300,16 +300,16 @@ class _Work:
     def _judged(self, checks: Sequence[Check], last: bool = False) -> list[Finding]:
         trials = self.trials
         failures: dict[str, dict[str, str]] = {}
+        seeds: dict[str, int] = {}  # of a run of the control under test that broke off, by setting
         for one in self.outcomes:
             if not one.done and one.error != "interrupted":
-                failures.setdefault(one.job.variant.experiment, {}).setdefault(
-                    one.job.variant.label, f"{one.job.label}: {one.error}"
-                )
-        return [
-            judge(one, self.controller.label, trials, failures.get(one.asked.setting.name, {}), last)
-            for one in checks
-            if one.asked is not None
-        ]
+                where, label = one.job.variant.experiment, one.job.variant.label
+                failures.setdefault(where, {}).setdefault(label, f"{one.job.label}: {one.error}")
+                if label == self.controller.label:
+                    seeds.setdefault(where, one.job.seed)
+        asked = [one for one in checks if one.asked is not None]
+        found = [judge(one, self.controller.label, trials, failures.get(_setting(one), {}), last) for one in asked]
+        return [replace(one, broken=seeds.get(_setting(one.check))) for one in found]
 
     def _why_not(self, check: Check) -> str:
         """Why a check does not apply, known before a run; empty if it may."""
@@ -357,11 +357,32 @@ class _Work:
                 break
         return found
 
-    def stories(self, findings: Sequence[Finding]) -> list[Story]:
-        """The smallest failing stories of the checks that failed."""
+    def stories(self, findings: Sequence[Finding]) -> tuple[list[Story], list[Finding]]:
+        """The smallest failing stories of the checks that failed, and the findings with the file of each, or why there is none."""
+        told: list[Story] = []
+        broken: dict[str, str] = {}  # the story of runs that broke off with an error, by the error without its numbers
         found = []
         for one in findings:
-            if one.verdict == FAILED and one.check.asked is not None and not self.interrupted:
-                story = shortest(one, self.controller, self.agreed, self.how, self.job)
-                found += [story] if story is not None else []
-        return found
+            if one.verdict == FAILED and not self.interrupted:
+                error = re.sub(r"[\d.]+", "", one.message.partition(": ")[2]) if one.broken is not None else ""
+                story = None
+                if error not in broken:
+                    story = shortest(one, self.controller, self.agreed, self.how, self.job)
+                    told += [story] if story is not None else []
+                one = replace(one, story=story.file if story else broken.get(error, ""))
+                one = replace(one, no_story="" if one.story else _no_story(one))
+                if error and story is not None:
+                    broken[error] = story.file
+            found.append(one)
+        return told, found
+
+
+def _no_story(finding: Finding) -> str:
+    """Why there is no scenario that fails a check alone."""
+    if finding.check.asked is None:
+        return (
+            "The harness calls the control without a network, so no scenario shows this. el.testing.check_congestion_control does."
+        )
+    if finding.broken is not None or finding.failing:
+        return "No run with one seed fails again when its scenario is written without its defaults."
+    return "No run with one seed is beyond the margin, only their mean."

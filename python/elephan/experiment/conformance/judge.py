@@ -27,6 +27,8 @@ class Finding:
     references: Mapping[str, stats.Interval] = field(default_factory=dict)
     message: str = ""
     story: str = ""  # the file of the smallest failing story, in the folder of the result
+    no_story: str = ""  # why a check that failed has no such file
+    broken: int | None = None  # the seed of a run that broke off
     hangs: bool = False  # the program under test has not answered, in the harness
     failing: Mapping[int, float] = field(default_factory=dict)  # what is judged, by seed, where a single run is beyond the margin
 
@@ -41,7 +43,7 @@ class Finding:
             "high": one.margin.high if math.isfinite(one.margin.high) else None,
             "score": self.score.as_dict(), "judged": self.judged.as_dict(),
             "references": {name: interval.as_dict() for name, interval in self.references.items()},
-            "message": self.message, "story": self.story,
+            "message": self.message, "story": self.story, "no_story": self.no_story,
         }  # fmt: skip
 
     @property

@@ -45,9 +45,8 @@ def _finding(one: Mapping[str, Any]) -> Finding:
     texts = {key: one[key] for key in ("id", "area", "title", "learn", "source")} | {"reason": one["margin"]}
     check = Check(**texts, margin=Margin(low, high), unit=one["shown_in"], of=tuple(one["of"]), statistic=one["statistic"])
     references = {name: _interval(value) for name, value in one["references"].items()}
-    return Finding(
-        check, one["verdict"], _interval(one["score"]), _interval(one["judged"]), references, one["message"], one["story"]
-    )
+    score, judged = _interval(one["score"]), _interval(one["judged"])
+    return Finding(check, one["verdict"], score, judged, references, one["message"], one["story"], one.get("no_story", ""))
 
 
 def _interval(one: Mapping[str, Any]) -> stats.Interval:

@@ -2,7 +2,7 @@
 
 The scenario of the run that missed the margin most is written without its defaults. Then its duration is cut, and what is not
 asked about is left out, as long as the run stays beyond the margin. For a margin in units of other congestion controls these run
-in each candidate as well.
+in each candidate as well. Of a run that broke off the shortest one is looked for that breaks off too.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from elephan.experiment.pool import How, run_jobs
 from elephan.experiment.trials import Variant
 from elephan.scenario import core, guest
 from elephan.scenario.congestion import Controller
+from elephan.scenario.pipe import LATE
 from elephan.scenario.reference import reference_of
 from elephan.scenario.source import Source
 from elephan.scenario.trust import Trust
@@ -62,24 +63,29 @@ class Story:
 def shortest(
     finding: Finding, controller: Controller, agreed: Trust, how: How, job: Callable[[Setting, Controller, int], Job]
 ) -> Story | None:
-    """Returns the smallest failing story of a check that failed; None if no single run is beyond the margin."""
+    """Returns the smallest failing story of a check that failed; None if no single run is beyond the margin or breaks off."""
     check = finding.check
-    if not finding.failing or check.asked is None:
+    if check.asked is None or not (finding.failing or finding.broken is not None):
         return None
     middle = (max(check.margin.low, -1e300) + min(check.margin.high, 1e300)) / 2
-    seed = max(finding.failing, key=lambda seed: abs(finding.failing[seed] - middle))
+    seed = finding.broken
+    if seed is None:
+        seed = max(finding.failing, key=lambda seed: abs(finding.failing[seed] - middle))
     first = job(check.asked.setting, controller, seed)
     try:
         table: Mapping[str, Any] = without_defaults(first.source, first.overrides, seed)
     except ElephanError:
         return None
-    search = _Search(check, check.asked, controller, agreed, replace(how, progress=False, why=False, keep=None), seed)
+    kind = _Search if finding.broken is None else _Broken
+    search = kind(check, check.asked, controller, agreed, replace(how, progress=False, why=False, keep=None), seed)
     value = search.find_witness(table)
     if value is None:
         return None
-    table, value = search.smallest(table, value)
+    if LATE not in finding.message:  # each candidate would wait for the deadline of a program that hangs
+        table, value = search.smallest(table, value)
     table, sources = _standing_alone(controller, table)
-    return Story(check.id, _text(check, controller, table, value), seed, value, sources)
+    told = finding.message.partition(": ")[2] if finding.broken is not None else ""
+    return Story(check.id, _text(check, controller, table, value, told), seed, value, sources)
 
 
 @dataclass
@@ -155,6 +161,24 @@ class _Search:
         return set(re.split(r"[^\w.-]+", text))
 
 
+class _Broken(_Search):
+    """The search for the smallest scenario in which a run of the control breaks off; the value of such a run is NaN."""
+
+    def values(self, tables: Sequence[Mapping[str, Any]]) -> list[float | None]:
+        jobs = []
+        for number, table in enumerate(tables):
+            source = Source(write_toml(table), f"<story of {self.check.id}>", "toml", self.check.id, self.agreed)
+            given = {f"traffic.{name}.congestion_control": self.controller.value for name in self.asked.setting.control}
+            if _can_run(source, given, self.seed):
+                jobs.append(Job(source, given, self.seed, Variant(self.controller.label, {}, str(number))))
+        outcomes = run_jobs(jobs, Statistics(self.asked.statistics, strict=False), self.how) if jobs else []
+        broken = {one.job.variant.experiment for one in outcomes if not one.done and one.error != "interrupted"}
+        return [math.nan if str(number) in broken else None for number in range(len(tables))]
+
+    def find_witness(self, table: Mapping[str, Any]) -> float | None:
+        return self.values([table])[0]
+
+
 def _can_run(source: Source, overrides: Mapping[str, Any], seed: int) -> bool:
     try:
         core.resolve(source, overrides, seed)
@@ -189,12 +213,13 @@ def _fewer(table: Mapping[str, Any], named: set[str]) -> Iterator[Mapping[str, A
                 yield {**table, "links": links}
 
 
-def _text(check: Check, controller: Controller, table: Mapping[str, Any], value: float) -> str:
-    """The file of a story: what it is about, then the scenario."""
+def _text(check: Check, controller: Controller, table: Mapping[str, Any], value: float, error: str) -> str:
+    """The file of a story: what it is about, then the scenario. `error`: what a run that breaks off has said."""
     unit = f" times that of {' or '.join(check.of)}" if check.of else ""
+    found = f"the run breaks off ({error})" if error else f"{check.statistic} is {value:.4g}{unit} here"
     lines = [
         f"The smallest failing story of the conformance check {check.id} with {controller.label}.",
-        f"{check.title}: {check.statistic} is {value:.4g}{unit} here; expected is {check.expected}.",
+        f"{check.title}: {found}; expected is {check.expected}.",
         f"Source: {check.source}",
     ]
     words = "\n".join(f"# {line}" for text in lines for line in textwrap.wrap(text, 110))

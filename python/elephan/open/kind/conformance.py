@@ -10,6 +10,7 @@ from elephan.experiment.conformance.conformance import Conformance, place
 from elephan.experiment.conformance.judge import FAILED, NOT_APPLICABLE, NOT_SURE, PASSED
 from elephan.experiment.conformance.saved import load_conformance
 from elephan.open.difference import of_runs
+from elephan.open.verdicts import verdicts
 from elephan.report.page.conformance_page import answer, notebook, page, title, warnings
 from elephan.report.screen import Screen, bounds, grid
 
@@ -36,6 +37,8 @@ def tables(found: Conformance, screen: Screen) -> None:
                 screen.long(f"  {line}", "dim")
             if one.story:
                 screen.long(f"  elephan run {place(found, one.story)}", "dim")
+            elif one.no_story:
+                screen.sentences([f"  {one.no_story}"])
 
 
 KIND = Kind(
@@ -48,4 +51,5 @@ KIND = Kind(
     page=page,
     notebook=notebook,
     compared=of_runs,
+    side_by_side=verdicts,
 )

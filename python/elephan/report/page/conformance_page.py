@@ -62,6 +62,7 @@ def _row(finding: Finding, others: Sequence[str]) -> list[Cell]:
 def _failed(found: Conformance, finding: Finding) -> Section:
     one = finding.check
     intro = f"{one.learn} {finding.words[0].upper()}{finding.words[1:]}. The margin: {one.reason} Source: {one.source}."
+    intro += f" {finding.no_story}" if finding.no_story else ""
     lines = [f"elephan {word} {place(found, finding.story)}" for word in ("run", "explore")] if finding.story else []
     message = finding.message if "\n" in finding.message else ""
     return Section(f"Failed: {one.title}", intro, listing="\n".join([*([message] if message else []), *lines]))
