@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .experiment.store.query import query
     from .experiment.sweep import Sweep, sweep
     from .open import load
-    from .report.explain import Explanation, explain
+    from .report.explain.story import Explanation, explain
     from .result.run import Run, run
     from .scenario.controller import CongestionControl
     from .scenario.guest import controller_factory
@@ -87,8 +87,8 @@ __all__ = [
 
 _NAMES = {
     "run": ("elephan.result.run", "run"),
-    "Explanation": ("elephan.report.explain", "Explanation"),
-    "explain": ("elephan.report.explain", "explain"),
+    "Explanation": ("elephan.report.explain.story", "Explanation"),
+    "explain": ("elephan.report.explain.story", "explain"),
     "load": ("elephan.open", "load"),
     "Run": ("elephan.result.run", "Run"),
     "query": ("elephan.experiment.store.query", "query"),

@@ -11,8 +11,8 @@ from typing import Annotated
 from elephan.cli.options import Json, PythonFrom, Seed, Set
 from elephan.cli.parser import Argument, Option
 from elephan.cli.show import print_json
-from elephan.report.explain import NOTHING, explain
 from elephan.report.explain.finding import when
+from elephan.report.explain.story import NOTHING, explain
 from elephan.report.screen import Screen
 from elephan.report.words.answer import answer
 from elephan.scenario.settings import settings

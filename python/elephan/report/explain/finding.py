@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from elephan.base.quantity import show
 from elephan.report.explain.facts import Facts, Flow
+
+ALONE = 3  # flows or ports with a sentence of their own; more share one
 
 
 @dataclass(frozen=True)
@@ -20,9 +23,34 @@ class Finding:
     flow: str = ""
     port: str = ""
     help: str = ""
+    count: int = 1  # of flows or ports that the text is about
+    brief: str = ""  # the same in one sentence, for the answer of a run
+    weight: float = 0.0  # how much it explains of the result, 0 to 1
 
 
 Rule = Callable[[Facts], Iterable[Finding]]
+Case = TypeVar("Case")
+
+
+def grouped(cases: Sequence[tuple[Flow, Case]], alone: int = ALONE) -> list[list[tuple[Flow, Case]]]:
+    """Returns what flows say alike in groups, each for one sentence: each flow alone, or those of a traffic, or all."""
+    if len(cases) <= alone:
+        return [[case] for case in cases]
+    entries: dict[str, list[tuple[Flow, Case]]] = {}
+    for case in cases:
+        entries.setdefault(case[0].text("traffic"), []).append(case)
+    return list(entries.values()) if len(entries) <= ALONE else [list(cases)]
+
+
+def whose(flows: Sequence[Flow], every: str = "All") -> str:
+    """The flows of a group: `12 of 50 flows of web`, `All 80 flows`; of one its name."""
+    if len(flows) == 1:
+        return flows[0].name
+    facts, entries = flows[0].facts, {flow.text("traffic") for flow in flows}
+    alike = [flow for flow in facts.flows if flow.text("traffic") in entries] if len(entries) == 1 else facts.flows
+    of = f" of {next(iter(entries))}" if len(entries) == 1 and len(alike) < len(facts.flows) else ""
+    many = f"{every} {number(len(flows))}" if len(flows) == len(alike) else f"{number(len(flows))} of {number(len(alike))}"
+    return f"{many} flows{of}"
 
 
 def number(count: float) -> str:
@@ -35,6 +63,11 @@ def packets(count: int) -> str:
     return "1 packet was" if count == 1 else f"{number(count)} packets were"
 
 
+def many(count: float, what: str) -> str:
+    """`1 packet`, `12 packets`."""
+    return f"1 {what}" if count == 1 else f"{number(count)} {what}s"
+
+
 def times(count: int) -> str:
     """`once`, `twice`, `12 times`."""
     return {1: "once", 2: "twice"}.get(count, f"{number(count)} times")
@@ -45,16 +78,15 @@ def instant(ns: float) -> str:
     return show(ns, "ns")
 
 
-def phase_before(flow: Flow, time_ns: float) -> str:
-    """The phase of the last sample before a time."""
-    found = flow.samples["phase"][flow.samples["time_ns"] < time_ns]
-    return str(found[-1]) if found.size else ""
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def back_in_avoidance(flow: Flow, time_ns: float) -> float:
     """When a flow was back in congestion avoidance, or its end, or that of the run."""
-    samples = flow.samples
-    back = samples["time_ns"][(samples["time_ns"] > time_ns) & (samples["phase"] == "congestion_avoidance")]
+    times = flow.samples["time_ns"]
+    back = times[(times > time_ns) & flow.phase.are("congestion_avoidance")]
     return float(back[0]) if back.size else flow.value("start_ns") + flow.lived_ns
 
 

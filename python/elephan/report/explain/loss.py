@@ -8,37 +8,53 @@ import numpy as np
 
 from elephan.base.quantity import show
 from elephan.report.explain.facts import Facts
-from elephan.report.explain.finding import Finding, number, times
-from elephan.report.words.answer import REASONS
+from elephan.report.explain.finding import ALONE, Finding, grouped, listed, many, number, times, whose
+from elephan.report.words.reasons import REASONS
 from elephan.table import hostrows
 from elephan.table.rows import column, texts
 
+LOSS_BLIND = ("bbr", "bbr3", "copa", "pcp")  # congestion controls that make nothing smaller for a single loss
+FEW = 10  # losses of a flow; fewer cost little
 FULL = 0.95  # utilisation from which on a link is busy
 
 
+WHY = {
+    "queue_full": "its queue was full",
+    "memory_full": "the memory of the switch was full",
+    "link_down": "the link was down",
+}
+
+
+def _because(reason: str) -> str:
+    """Why packets were dropped."""
+    return f"because {WHY[reason]}" if reason in WHY else f"by {_discipline(reason)}" if reason else "for no reason that is known"
+
+
+def _discipline(reason: str) -> str:
+    """A queue discipline as people write it."""
+    return {"codel": "CoDel", "fq_codel": "FQ-CoDel"}.get(reason, reason.replace("_", " ").upper())
+
+
 def losses(facts: Facts) -> Iterator[Finding]:
-    """Where packets were dropped, why, and how that was found."""
-    drops = facts.drops.where(~facts.drops.reason.are("link_loss"))
-    for port_number in np.unique(drops.port[~np.isnan(drops.port)]):
-        own = drops.where(drops.port == port_number)
-        port = facts.port_names[int(np.flatnonzero(facts.ports("port") == port_number)[0])]
-        why = {
-            "queue_full": "its queue was full",
-            "memory_full": "the memory of the switch was full",
-            "link_down": "the link was down",
-        }
-        reason = own.reason.commonest()
-        said = f" because {why[reason]}" if reason in why else f" by {reason.replace('_', ' ').upper()}" if reason else ""
-        share = len(own) / max(len(own) + facts.ports("tx_packets")[facts.ports("port") == port_number][0], 1)
-        many = "1 packet" if len(own) == 1 else f"{number(len(own))} packets"
-        yield Finding(
-            "losses",
-            f"{port} dropped {many}{said}, {show(share, '%', 2)} of what came.",
-            float(own.time[0]) / 1e9,
-            float(own.time[-1]) / 1e9,
-            "",
-            port,
-        )
+    """Where packets were dropped, and why."""
+    drops = facts.drops.where(~facts.drops.reason.are("link_loss") & ~np.isnan(facts.drops.port))
+    counts = {float(port): int(count) for port, count in zip(*np.unique(drops.port, return_counts=True), strict=True)}
+    ranked = sorted(counts, key=lambda port: -counts[port])
+    if len(ranked) > ALONE:
+        named = [f"{facts.port_names[facts.place_of(port)]} {number(counts[port])}" for port in ranked[:ALONE]]
+        text = f"{number(len(ranked))} ports dropped {many(len(drops), 'packet')}, most of them {listed(named)}."
+        yield Finding("losses", text, float(drops.time[0]) / 1e9, float(drops.time[-1]) / 1e9, count=len(ranked))
+        return
+    for port in ranked:
+        own, place = drops.where(drops.port == port), facts.place_of(port)
+        share = len(own) / max(len(own) + facts.ports("tx_packets")[place], 1)
+        name, reasons = facts.port_names[place], own.reason.counts()
+        dropped, came = f"{name} dropped {many(len(own), 'packet')}", f"{show(share, '%', 2)} of what came"
+        if len(reasons) == 1:
+            text = f"{dropped} {_because(next(iter(reasons)))}, {came}."
+        else:
+            text = f"{dropped}, {came}: {listed([f'{number(count)} {_because(reason)}' for reason, count in reasons.items()])}."
+        yield Finding("losses", text, float(own.time[0]) / 1e9, float(own.time[-1]) / 1e9, "", name)
 
 
 def noticed(facts: Facts) -> Iterator[Finding]:
@@ -48,7 +64,9 @@ def noticed(facts: Facts) -> Iterator[Finding]:
     if not len(facts.drops) or not fast + slow:
         return
     by = [f"{times(fast)} by the ACKs of later data" if fast else "", f"{times(slow)} by the timer" if slow else ""]
-    yield Finding("noticed", f"Senders noticed losses {' and '.join(word for word in by if word)}.")
+    flows, every = len({*facts.repairs.flow.tolist()}), len(facts.flows)
+    of = f", in {'all' if flows == every else f'{number(flows)} of'} {number(every)} flows" if every > ALONE else ""
+    yield Finding("noticed", f"Senders noticed losses {' and '.join(word for word in by if word)}{of}.")
 
 
 def random_loss(facts: Facts) -> Iterator[Finding]:
@@ -56,48 +74,73 @@ def random_loss(facts: Facts) -> Iterator[Finding]:
     lost = facts.drops.where(facts.drops.reason.are("link_loss"))
     if not len(lost):
         return
-    ports = [int(np.flatnonzero(facts.ports("port") == one)[0]) for one in np.unique(lost.port)]
+    ports = [facts.place_of(one) for one in np.unique(lost.port)]
+    names = listed([facts.port_names[port] for port in ports])
+    who = f"The link{'s' if len(ports) > 1 else ''} {names}"
+    text, help = f"{who} lost {many(len(lost), 'packet')} at random.", ""
+    losers = [flow for flow in facts.lossy if flow.number in set(lost.flow.tolist()) and len(flow.repairs)]
+    blind = all(flow.text("congestion_control") in LOSS_BLIND for flow in losers)
+    if losers and not blind and len(lost) == len(facts.drops):
+        cuts = sum(len(flow.repairs) for flow in losers)
+        sender = "The sender" if len(losers) == 1 else "Senders"
+        text += f" {sender} took that for congestion {times(cuts)} and made the window smaller."
     busy = max(float(facts.ports("utilisation")[port]) for port in ports)
-    idle = f" The link was busy for {show(busy, '%', 2)} of the time: the losses were no sign of congestion." if busy < FULL else ""
-    names = " and ".join(facts.port_names[port] for port in ports)
-    many = "1 packet" if len(lost) == 1 else f"{number(len(lost))} packets"
-    if not len(facts.repairs):  # a SYN, or an ACK that a later one made good
-        yield Finding("random_loss", f"The link {names} lost {many} at random.", float(lost.time[0]) / 1e9, port=names)
-        return
+    weight = 0.0
+    if losers and busy < FULL:
+        text += f" The link was busy for {show(busy, '%', 2)} of the time: the losses were no sign of congestion."
+        window, spent = sum(flow.spent()[1] for flow in losers), sum(sum(flow.spent()) for flow in losers)
+        # Where the congestion window was no limit, or losses were few, another congestion control changes little.
+        if not blind and window > 0.5 * spent and len(lost) >= FEW * len(losers):
+            help = "A congestion control that does not take each loss for congestion keeps the rate: try bbr."
+            weight = 1 - busy
+    brief = f"{who} lost {many(len(lost), 'packet')} at random, which senders took for congestion."
     yield Finding(
-        "random_loss",
-        f"The link {names} lost {many} at random. Each time a sender took it for congestion and made its window smaller.{idle}",
-        float(lost.time[0]) / 1e9,
-        float(lost.time[-1]) / 1e9,
-        "",
-        names,
-        "A congestion control that does not take each loss for congestion keeps the rate: try bbr." if idle else "",
+        "random_loss", text, float(lost.time[0]) / 1e9, float(lost.time[-1]) / 1e9, "", names, help, brief=brief, weight=weight
     )
 
 
 def needless(facts: Facts) -> Iterator[Finding]:
     """Data was retransmitted that had not been lost."""
-    for flow in facts.flows:
-        spurious = flow.value("spurious_fr_detected") + flow.value("spurious_rto_detected")
-        if spurious > 0:
-            text = f"{flow.name} took a delay for a loss {times(int(spurious))}, noticed it, and undid the cut."
-        elif flow.value("segs_retrans") > 0 and not len(facts.drops) and facts.recorded:
-            segments = number(flow.value("segs_retrans"))
-            text = f"{flow.name} retransmitted {segments} segments although nothing was lost: packets came late or out of order."
-        else:
-            continue
-        yield Finding("needless", text, flow=flow.name)
+    spurious = np.nan_to_num(facts.flow_column("spurious_fr_detected") + facts.flow_column("spurious_rto_detected"))
+    undone = [(flow, int(spurious[flow.place])) for flow in facts.flows if spurious[flow.place] > 0]
+    for group in grouped(undone, 1):
+        flows, count = [flow for flow, _ in group], sum(count for _, count in group)
+        all_told = " in all" if len(group) > 1 else ""
+        text = f"{whose(flows)} took a delay for a loss {times(count)}{all_told}, noticed it, and undid the cut."
+        yield Finding("needless", text, flow=flows[0].name if len(group) == 1 else "", count=len(group))
+    if len(facts.drops) or not facts.recorded or _refused_by_hosts(facts):
+        return
+    again = np.nan_to_num(facts.flow_column("segs_retrans"))
+    for group in grouped(
+        [(flow, again[flow.place]) for flow in facts.flows if again[flow.place] > 0 and not spurious[flow.place]], 1
+    ):
+        flows, sent = [flow for flow, _ in group], many(sum(count for _, count in group), "segment")
+        text = f"{whose(flows)} retransmitted {sent} although nothing was lost: packets came late or out of order."
+        yield Finding("needless", text, flow=flows[0].name if len(group) == 1 else "", count=len(group))
+
+
+def _refused_by_hosts(facts: Facts) -> bool:
+    """Whether hosts dropped or refused packets, which the events of ports do not have."""
+    dropped = hostrows.drops(facts.run).sum() if facts.run.hosts.num_rows else 0
+    return bool(dropped + np.nansum(facts.flow_column("send_stall")) > 0)
 
 
 def host_queue(facts: Facts) -> Iterator[Finding]:
     """A host's own queue refused segments."""
-    for flow in facts.flows:
-        if (stalls := flow.value("send_stall")) > 0:
-            yield Finding(
-                "host_queue",
-                f"The host of {flow.name} refused its segments {times(int(stalls))}: qdisc and ring of the interface were full.",
-                flow=flow.name,
-            )
+    stalls = np.nan_to_num(facts.flow_column("send_stall"))
+    for group in grouped([(flow, int(stalls[flow.place])) for flow in facts.flows if stalls[flow.place] > 0]):
+        flows, count = [flow for flow, _ in group], sum(count for _, count in group)
+        refused = facts.events.where(
+            facts.events.kind.are("send_stall") & np.isin(facts.events.flow, [one.number for one in flows])
+        )
+        begin = float(refused.time[0]) / 1e9 if len(refused) else None
+        cuts = {str(flow.setting("local_drop")) for flow in flows} == {"cwr"}
+        host = f"The host of {flows[0].name}" if len(group) == 1 else f"The hosts of {many(len(group), 'flow')}"
+        text = f"{host} refused segments {times(count)}: qdisc and ring of the interface were full."
+        text += " TCP takes such a refusal for congestion and makes its window smaller." if cuts else ""
+        full = facts.ports("utilisation")
+        help = "A longer queue of the host (transmit.qdisc) refuses later." if cuts and np.nanmax(full, initial=0.0) < FULL else ""
+        yield Finding("host_queue", text, begin, flow=flows[0].name if len(group) == 1 else "", help=help, count=len(group))
 
 
 def host_drops(facts: Facts) -> Iterator[Finding]:
@@ -109,5 +152,5 @@ def host_drops(facts: Facts) -> Iterator[Finding]:
         why = max(REASONS, key=lambda key: float(column(hosts, key)[place]))
         share = show(float(dropped[place] / max(column(hosts, "frames")[place], 1)), "%", 2)
         name = texts(hosts, "host")[place]
-        came = f"{name} dropped {number(dropped[place])} packets that had come to it, {share} of them all"
+        came = f"{name} dropped {many(dropped[place], 'packet')} that had come to it, {share} of them all"
         yield Finding("host_drops", f"{came}, mostly because {REASONS[why]}.", port=name)

@@ -5,16 +5,18 @@ A rule is a function of `Facts` that gives findings. `RULES` names them all; a n
 
 from __future__ import annotations
 
-from elephan.report.explain import loss, share, start
+from elephan.report.explain import loss, share, start, timer
 from elephan.report.explain.facts import Facts
-from elephan.report.explain.finding import Finding, Rule, times
+from elephan.report.explain.finding import Finding, Rule
 
-KEPT = 2  # findings of one rule that are told alone; what the others say is one more
+TOLD = 2  # findings that the answer of a run takes
+LEAST = 0.1  # of the result that they explain
 
 RULES: tuple[Rule, ...] = (
     start.slow_start_overshoot,
+    start.first_window,
     start.slow_start_by_delay,
-    start.timeouts,
+    timer.timeouts,
     loss.losses,
     loss.noticed,
     loss.random_loss,
@@ -33,19 +35,25 @@ RULES: tuple[Rule, ...] = (
     share.copy_limit,
 )
 
+# Those of which the answer of a run takes a sentence; the others it says itself, or they explain no result.
+FOREMOST: tuple[Rule, ...] = (
+    start.slow_start_overshoot,
+    start.first_window,
+    timer.timeouts,
+    loss.random_loss,
+    share.idle_bottleneck,
+    share.unfair_share,
+)
+
 
 def findings(facts: Facts) -> list[Finding]:
     """Returns what the rules find: in the order of time, and then what is about the whole run."""
-    found: list[Finding] = []
-    for rule in RULES:
-        own = sorted(rule(facts), key=lambda one: one.begin_s or 0.0)
-        found += own if len(own) <= KEPT + 1 else [*own[:KEPT], _others(own[KEPT:])]
+    found = [one for rule in RULES for one in rule(facts)]
     return sorted(found, key=lambda one: (one.begin_s is None, one.begin_s or 0.0))
 
 
-def _others(rest: list[Finding]) -> Finding:
-    """One finding for all that say the same of other flows or ports."""
-    names = [one.flow or one.port for one in rest if one.flow or one.port]
-    of = f": {', '.join(names)}" if names else ""
-    begin = min((one.begin_s for one in rest if one.begin_s is not None), default=None)
-    return Finding(rest[0].rule, f"The same holds {times(len(rest))} more{of}.", begin)
+def foremost(facts: Facts) -> list[str]:
+    """Returns what explains most of a run, in a sentence or two with time and cause; nothing where nothing explains much."""
+    told = [one for rule in FOREMOST for one in rule(facts) if one.brief and one.weight >= LEAST]
+    most = sorted(told, key=lambda one: -one.weight)[:TOLD]
+    return [one.brief for one in sorted(most, key=lambda one: (one.begin_s is None, one.begin_s or 0.0))]

@@ -2,143 +2,238 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from elephan.base.quantity import show
-from elephan.report.explain.facts import Facts, Flow
-from elephan.report.explain.finding import Finding, instant, number
-from elephan.report.words.answer import STAGES
+from elephan.report.explain.facts import SPENT, Facts, Flow
+from elephan.report.explain.finding import Finding, grouped, instant, many, number, whose
 from elephan.report.words.phases import change_lines
+from elephan.report.words.reasons import STAGES
 from elephan.report.words.spreading_table import spread_lines
 from elephan.report.words.view import arrow
 
 SHARE_TOLD = 0.05  # of a flow's life, from which on a limit is told
 STANDING = 0.5  # mean delay of a queue in round-trip times without it
 FULL = 0.95  # utilisation from which on a bottleneck is busy
+MOSTLY = 0.9  # of the time that the own side limits a flow, from which on only one reason is told
+SHORT = 0.9  # of the queue that a cut needs, below which a queue is too short
+PATHS_MAX = 20  # flows of which the path is looked for
+PAIRS = 5  # of the fastest and of the slowest flows, among which two are looked for that share a port
 UNFAIR = 2.0  # rates of two flows that this is told of
 
 
 def receive_window(facts: Facts) -> Iterator[Finding]:
     """The receiver's window was the limit."""
-    for flow, share in _limited(facts, "rwin"):
-        window, help = flow.value("max_rwin_rcvd"), ""
-        bdp = 0.0 if facts.bottleneck is None else facts.ports("rate_bps")[facts.bottleneck] * flow.value("min_rtt_ns") / 8e9
-        if window < bdp:
-            port, times = facts.port_names[facts.bottleneck or 0], show(window / bdp, "1", 2)
-            help = (
-                f"This window was {show(window, 'bytes')} at most, {times} times what is on the way at the full rate of {port}. "
-                "A larger tcp.receive_window lets it send more."
-            )
-        text = f"{flow.name} was limited by the window that its receiver offered, for {share} of its time."
-        yield Finding("receive_window", text, flow=flow.name, help=help)
+    for group in grouped(_limited(facts, 0), 1):
+        flows, shares = [flow for flow, _ in group], [share for _, share in group]
+        what, help = _spread(shares, "%", 2), ""
+        if len(group) == 1:
+            text = f"{flows[0].name} was limited by the window that its receiver offered, for {what} of its time."
+        else:
+            text = f"{whose(flows)} were limited by the window that their receivers offered, each for {what} of its time."
+        port = facts.bottleneck
+        if port is not None and not facts.rates_change and not facts.run.copies.num_rows:
+            bdp = facts.ports("rate_bps")[port] * max(flow.value("min_rtt_ns") for flow in flows) / 8e9
+            window = max(flow.value("max_rwin_rcvd") for flow in flows)
+            if window * len(facts.flows) < bdp:
+                size, times = show(window, "bytes"), show(window / bdp, "1", 2)
+                help = (
+                    f"This window was {size} at most, {times} times what is on the way at the full rate of "
+                    f"{facts.port_names[port]}. A larger tcp.receive_window lets it send more."
+                )
+        yield Finding("receive_window", text, flow=flows[0].name if len(group) == 1 else "", help=help, count=len(group))
 
 
 def own_side(facts: Facts) -> Iterator[Finding]:
     """The application or the send buffer was the limit."""
-    for flow, share in _limited(facts, "snd"):
-        # A transfer that is over waits for nothing.
-        if np.isnan(flow.value("size_bytes")):
-            what = "its own side: the application had nothing to send, or the send buffer was full"
-            yield Finding("own_side", f"{flow.name} was limited by {what}, for {share} of its time.", flow=flow.name)
+    # A transfer that is over waits for nothing.
+    for group in grouped([(flow, share) for flow, share in _limited(facts, 2) if np.isnan(flow.value("size_bytes"))], 1):
+        flows, shares = [flow for flow, _ in group], [share for _, share in group]
+        what = _spread(shares, "%", 2)
+        full = [_buffer_full(flow) for flow in flows]
+        if all(share >= MOSTLY for share in full):
+            why = "the send buffer was full" if len(group) == 1 else "the send buffers were full"
+        elif all(share <= 1 - MOSTLY for share in full):
+            why = "the application had nothing to send"
+        else:
+            why = "the application had nothing to send, or the send buffer was full"
+        if len(group) == 1:
+            text = f"{flows[0].name} was limited by its own side for {what} of its time: {why}."
+        else:
+            text = f"{whose(flows)} were limited by their own side, each for {what} of its time: {why}."
+        yield Finding("own_side", text, flow=flows[0].name if len(group) == 1 else "", count=len(group))
 
 
-def _limited(facts: Facts, who: str) -> Iterator[tuple[Flow, str]]:
-    """Flows that were limited by the receiver (`rwin`) or the sender (`snd`), and for which share of their time."""
-    for flow in facts.flows:
-        spent = {name: flow.value(f"snd_lim_time_{name}_ns") for name in ("rwin", "cwnd", "snd")}
-        total = sum(spent.values())
-        if total > 0 and spent[who] >= SHARE_TOLD * total:
-            yield flow, show(spent[who] / total, "%", 2)
+def _spread(values: Sequence[float], unit: str, digits: int) -> str:
+    """`5 %`, or `5 % to 12 %` for several values."""
+    low, high = show(min(values), unit, digits), show(max(values), unit, digits)
+    return low if low == high else f"{low} to {high}"
+
+
+def _buffer_full(flow: Flow) -> float:
+    """For which share of the time that its own side limited a flow data waited in its socket."""
+    spent, unsent = flow.samples["snd_lim_time_snd_ns"], flow.samples["cur_app_w_queue"]
+    if spent.size < 2 or not spent[-1] > spent[0]:
+        return 0.5
+    waits = (unsent[1:] >= 1) & (unsent[:-1] >= 1)
+    return float(np.diff(spent)[waits].sum() / (spent[-1] - spent[0]))
+
+
+def _limited(facts: Facts, which: int) -> list[tuple[Flow, float]]:
+    """Flows that the receiver (0), the congestion window (1) or the sender (2) limited, and for which share of their time.
+
+    None if that is little of the time of all flows together.
+    """
+    spent = np.nan_to_num([facts.flow_column(name) for name in SPENT])
+    total = spent.sum(axis=0)
+    shares = spent[which] / np.maximum(total, 1)
+    found = [(flow, float(shares[flow.place])) for flow in facts.flows if shares[flow.place] >= SHARE_TOLD]
+    together = sum(float(spent[which, flow.place]) for flow, _ in found)
+    return found if together >= SHARE_TOLD * total.sum() else []
 
 
 def standing_queue(facts: Facts) -> Iterator[Finding]:
     """A queue added much to every round trip."""
     port = facts.bottleneck
-    if port is None or not facts.flows:
+    if port is None or facts.rates_change:
         return
     delay = facts.ports("queue_mean_bytes")[port] * 8e9 / facts.ports("rate_bps")[port]
-    least = min(flow.value("min_rtt_ns") for flow in facts.flows)
-    if not delay >= STANDING * least:
+    near = sorted((flow for flow in facts.flows if delay >= STANDING * flow.value("min_rtt_ns")), key=_least_round_trip)
+    through = next((flow for flow in near[:PATHS_MAX] if facts.ends[port] in flow.path), None)
+    if through is None:
         return
+    least = through.value("min_rtt_ns")
     time, queue = facts.queue(port)
-    first = min(float(flow.repairs.time[0]) if len(flow.repairs) else 0.0 for flow in facts.flows)
+    first = min((float(flow.repairs.time[0]) for flow in facts.lossy if len(flow.repairs)), default=0.0)
     later = queue[time > max(first, facts.run.warmup_ns)]
     floor = float(later.min()) if later.size else 0.0
     help = ""
-    if floor > 0.1 * facts.ports("queue_max_bytes")[port]:
+    if floor > 0.1 * facts.ports("queue_max_bytes")[port] and not facts.paused and facts.ports("utilisation")[port] >= FULL:
         help = (
             f"The queue never fell below {show(floor, 'bytes')} in these samples: a queue shorter by that would cost no throughput."
         )
+    whose_round = "the round-trip time" if len(facts.flows) == 1 else f"the round-trip time of {through.name}"
     yield Finding(
         "standing_queue",
         f"The queue of {facts.port_names[port]} held packets for {instant(delay)} on average, {show(delay / least, '1', 2)} times "
-        f"the round-trip time without it ({instant(least)}).",
+        f"{whose_round} without it ({instant(least)}).",
         port=facts.port_names[port],
         help=help,
     )
 
 
-def _endless(facts: Facts) -> list[Flow]:
-    """Flows without a size that were there for most of the run."""
-    return [flow for flow in facts.flows if np.isnan(flow.value("size_bytes")) and flow.lived_ns > 0.5 * facts.run.duration_ns]
+def _least_round_trip(flow: Flow) -> float:
+    return flow.value("min_rtt_ns")
 
 
 def idle_bottleneck(facts: Facts) -> Iterator[Finding]:
     """The port that dropped packets had time to spare."""
-    port = facts.bottleneck
-    if port is None or facts.ports("drops")[port] == 0 or facts.ports("utilisation")[port] >= FULL or not _endless(facts):
+    if facts.rates_change or facts.paused:
         return
-    busy = float(facts.ports("utilisation")[port])
-    flow = max(_endless(facts), key=lambda one: one.value("delivered_bytes"))
-    bdp = facts.ports("rate_bps")[port] * flow.value("min_rtt_ns") / 8e9
-    buffer = float(facts.ports("queue_max_bytes")[port])
-    short = (
-        f" Its queue holds {show(buffer / bdp, '1', 2)} times the bandwidth-delay product of {flow.name}."
-        if buffer < 0.9 * bdp
-        else ""
-    )
-    stall = max(one.value("stall_max_ns") for one in facts.flows)
-    waited = f" The longest pause of a flow was {instant(stall)}." if stall > 0.01 * facts.run.duration_ns else ""
-    help = "With a longer queue the window after a cut still fills the path." if short and not waited else ""
-    yield Finding(
-        "idle_bottleneck",
-        f"{facts.port_names[port]} dropped packets, and yet it was busy for only {show(busy, '%', 3)} of the time.{short}{waited}",
-        port=facts.port_names[port],
-        help=help,
-    )
+    busy, drops = facts.ports("utilisation"), facts.ports("drops")
+    endless = [flow for flow in facts.lossy if flow.endless and flow.by_window()]
+    for port in np.flatnonzero(facts.inside & (drops > 0) & (busy < FULL)):
+        own = facts.drops.where(facts.drops.port == facts.ports("port")[port])
+        lost = set(own.flow[~np.isnan(own.flow)].tolist())
+        flow = max((one for one in endless if one.number in lost), key=lambda one: one.value("delivered_bytes"), default=None)
+        if flow is None or _busier(facts, flow) != port:
+            continue
+        name, bdp = facts.port_names[port], facts.ports("rate_bps")[port] * flow.value("min_rtt_ns") / 8e9
+        buffer = float(facts.ports("queue_max_bytes")[port])
+        needed = _needed(flow)
+        alone = sum(one.number in lost for one in endless) == 1
+        short = needed is not None and buffer < SHORT * needed * bdp and alone
+        queue = f"{show(buffer / bdp, '1', 2)} times the bandwidth-delay product of {flow.name}"
+        said = f" Its queue holds {queue}." if buffer < bdp else ""
+        stall = flow.value("stall_max_ns")
+        waits = stall > 0.01 * facts.run.duration_ns and stall > 2 * flow.value("max_rtt_ns")
+        waited = f" The longest pause of {flow.name} was {instant(stall)}." if waits else ""
+        help = "With a longer queue the window after a cut still fills the path." if short and not waits else ""
+        text = f"{name} dropped packets, and yet it was busy for only {show(float(busy[port]), '%', 3)} of the time.{said}{waited}"
+        brief = f"The queue of {name} holds {queue}, so the window after a cut does not fill the path." if help else ""
+        yield Finding("idle_bottleneck", text, port=name, help=help, brief=brief, weight=1 - float(busy[port]))
+
+
+def _busier(facts: Facts, flow: Flow) -> int | None:
+    """The busiest port inside the network that a flow goes through; None where its path is not known."""
+    busy = facts.ports("utilisation")
+    on_path = [place for place, end in enumerate(facts.ends) if end in flow.path and facts.inside[place]]
+    return max(on_path, key=lambda place: float(busy[place]), default=None)
+
+
+def _needed(flow: Flow) -> float | None:
+    """The queue in bandwidth-delay products with which a window fills the path after a cut; None where that is not known."""
+    if flow.text("congestion_control") == "reno":
+        return 1.0
+    beta = flow.setting("congestion_control.beta")
+    return 1 / float(beta) - 1 if flow.text("congestion_control") == "cubic" and isinstance(beta, int | float) else None
 
 
 def unfair_share(facts: Facts) -> Iterator[Finding]:
     """Flows that ran side by side got very different rates."""
-    flows = sorted(_endless(facts), key=lambda flow: flow.value("goodput_bps"))
-    if len(flows) < 2:
+    flows = sorted(
+        (flow for flow in facts.flows if flow.endless and flow.spent()[2] <= 0.5 * sum(flow.spent())),
+        key=lambda flow: flow.value("goodput_bps"),
+    )
+    pairs = ((least, most) for least in flows[:PAIRS] for most in reversed(flows[-PAIRS:]) if least.number != most.number)
+    found = next((pair for pair in pairs if _side_by_side(facts, *pair)), None)
+    if found is None:
         return
-    least, most = flows[0], flows[-1]
+    least, most = found
     low, high = least.value("goodput_bps"), most.value("goodput_bps")
     if not high >= UNFAIR * max(low, 1e-9):
         return
+    differs = _differences(facts, least, most)
+    if differs:
+        said = f" What differs: {', '.join(differs)}."
+    else:
+        said = " Their settings and round-trip times are the same: other seeds may say otherwise."
+    often = f"{show(high / low, '1', 2)} times as much as {least.name}" if low > 0 else f"while {least.name} delivered nothing"
+    rate = f" ({show(low, 'bps')})" if low > 0 else ""
+    among = f" Of {number(len(flows))} flows these are the first and the last." if len(flows) > 2 else ""
+    text = f"{most.name} delivered {show(high, 'bps')}, {often}{rate}.{said}{among}"
+    brief = f"{most.name} delivered {often if low > 0 else f'data, {often}'}.{said}"
+    yield Finding("unfair_share", text, flow=least.name, brief=brief, weight=1 - low / high if differs else 0.0)
+
+
+def _side_by_side(facts: Facts, one: Flow, other: Flow) -> bool:
+    """Whether both go through one port inside the network."""
+    return any(end in one.path & other.path for end, inside in zip(facts.ends, facts.inside, strict=True) if inside)
+
+
+def _differences(facts: Facts, least: Flow, most: Flow) -> list[str]:
+    """What is different about two flows that may say why one got less."""
     differs = []
     if least.text("congestion_control") != most.text("congestion_control"):
         differs.append(f"{least.text('congestion_control')} beside {most.text('congestion_control')}")
-    if (ratio := least.value("min_rtt_ns") / most.value("min_rtt_ns")) >= 1.5:
+    longer, ratio = (least.value("min_rtt_ns") - most.value("min_rtt_ns")), least.value("min_rtt_ns") / most.value("min_rtt_ns")
+    if ratio >= 1.5 and longer > _longest_wait(facts):  # by more than a queue that was never empty can feign
         differs.append(f"a round-trip time {show(ratio, '1', 2)} times as long")
+    full = [_full_ports(facts, flow) for flow in (least, most)]
+    if full[0] > full[1]:
+        differs.append(f"{number(full[0])} ports that dropped or marked its packets, the other {number(full[1])}")
     if (later := least.value("start_ns") - most.value("start_ns")) > 0.05 * facts.run.duration_ns:
         differs.append(f"a start {instant(later)} later")
     if (lost := least.value("timeouts")) > most.value("timeouts"):
-        differs.append(f"{number(lost)} timeouts, the other {number(most.value('timeouts'))}")
-    said = (
-        f" What differs: {', '.join(differs)}."
-        if differs
-        else " Their settings and round-trip times are the same: other seeds may say otherwise."
-    )
-    yield Finding(
-        "unfair_share",
-        f"{most.name} delivered {show(high, 'bps')}, {show(high / max(low, 1e-9), '1', 2)} times as much as {least.name} "
-        f"({show(low, 'bps')}).{said}",
-        flow=least.name,
-    )
+        differs.append(f"{many(lost, 'timeout')}, the other {number(most.value('timeouts'))}")
+    rwin, _, _ = least.spent()
+    if rwin > 0.5 * sum(least.spent()) and least.value("max_rwin_rcvd") < most.value("max_rwin_rcvd"):
+        differs.append("a smaller receive window")
+    return differs
+
+
+def _longest_wait(facts: Facts) -> float:
+    """The time in ns that the longest queue inside the network has held a packet."""
+    waits = facts.ports("queue_max_bytes") * 8e9 / facts.ports("rate_bps")
+    return float(np.nanmax(waits[facts.inside], initial=0.0))
+
+
+def _full_ports(facts: Facts, flow: Flow) -> int:
+    """At how many ports its packets were dropped or marked."""
+    kinds = facts.events.kind.are("drop", "mark") & (facts.events.flow == flow.number) & ~np.isnan(facts.events.port)
+    return int(np.unique(facts.events.port[kinds]).size)
 
 
 def marks(facts: Facts) -> Iterator[Finding]:
@@ -149,10 +244,12 @@ def marks(facts: Facts) -> Iterator[Finding]:
     port = int(np.nanargmax(count))
     drops = facts.ports("drops")[port]
     beside = "dropped none" if drops == 0 else f"dropped {number(drops)}"
-    marked = number(count[port])
+    total = np.nansum(count)
+    of = f" (of {number(total)} in all)" if count[port] < total else ""
+    marked = f"{many(count[port], 'packet')}{of}"
     yield Finding(
         "marks",
-        f"{facts.port_names[port]} marked {marked} packets and {beside}: senders slowed down by marks (ECN).",
+        f"{facts.port_names[port]} marked {marked} and {beside}: senders slowed down by marks (ECN).",
         port=facts.port_names[port],
     )
 

@@ -1,81 +1,146 @@
-"""Rules about slow start and timeouts."""
+"""Rules about slow start."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from elephan.base.quantity import show
-from elephan.report.explain.facts import Events, Facts, Flow
-from elephan.report.explain.finding import Finding, back_in_avoidance, instant, number, packets, phase_before, times
+from elephan.report.explain.facts import FULL_QUEUE, Events, Facts, Flow
+from elephan.report.explain.finding import Finding, back_in_avoidance, grouped, instant, many, number, packets, whose
 
 TOO_MUCH = 1.1  # of what the path holds, from which on a window after a cut still overflows the queue
 DELAY_RISE = 1.25  # of the round-trip time before a loss, from which on HyStart would have seen it
-SMALL_WINDOW = 4  # segments in flight that cannot give three duplicate ACKs
-TIMER_LONG = 5  # round-trip times that the timer waits at least, from which on it is told
-OWN_START = ("bbr", "bbr3", "copa", "pcp")  # congestion controls that begin in their own way
+OWN_START = (
+    "bbr",
+    "bbr3",
+    "copa",
+    "pcp",
+    "xcp",
+    "explicit_rate",
+    "fast",
+    "swift",
+    "vegas",
+)  # congestion controls that begin in their own way
 
 
-def _overflow(flow: Flow) -> tuple[float, float, Events] | None:
-    """Of a slow start that a full queue ended: when its loss was noticed, when it was repaired, and what was lost until then."""
-    if not len(flow.repairs) or not len(flow.drops):
+@dataclass(frozen=True)
+class _Overflow:
+    """A slow start that a full queue ended: when its loss was noticed, when it was repaired, and what was lost until then."""
+
+    noticed: float
+    repaired: float
+    lost: Events
+    port: int
+    off: str  # why HyStart did not end it, if so
+    rise: float  # of the round-trip time before the loss was noticed, in least round-trip times
+
+
+def burst(flow: Flow) -> tuple[Events, int, float] | None:
+    """Losses, segments and room of a first window that does not fit into a queue together with those that begin beside it."""
+    if (lost := flow.first_flight) is None:
+        return None
+    segments, room = flow.setting("initial_window"), float(flow.facts.ports("queue_max_bytes")[flow.facts.place_of(lost.port[0])])
+    at, rtt = flow.value("established_ns"), flow.value("min_rtt_ns")
+    first, last = np.searchsorted(flow.facts.established, [at - rtt, at + rtt])
+    return (lost, int(segments), room) if segments * float(lost.bytes[0]) * (last - first) > room else None
+
+
+def _overflow(flow: Flow) -> _Overflow | None:
+    if not len(flow.repairs) or not len(flow.drops) or burst(flow) is not None:
         return None
     noticed = float(flow.repairs.time[0])
-    full = flow.drops.where(flow.drops.reason.are("queue_full", "memory_full"))
-    first = full.time[full.time <= noticed]
-    if not first.size or phase_before(flow, float(first[0])) != "slow_start":
+    full = flow.drops.where(flow.drops.reason.are(*FULL_QUEUE))
+    if not len(full) or full.time[0] > noticed:
+        return None
+    first, off = float(full.time[0]), _hystart_off(flow)
+    # The phase just before the loss was noticed: HyStart may have ended slow start while the loss was on its way back. Without
+    # HyStart only a loss or a mark ends it, also between two samples.
+    phase = flow.phase_before(noticed)
+    slow = phase == "slow_start" or (phase in ("", "handshake") and off and not len(flow.facts.view.events("mark")))
+    if not slow or not flow.by_window(first):
         return None
     repaired = back_in_avoidance(flow, noticed)
-    return noticed, repaired, flow.drops.between(float(first[0]), repaired)
+    rtt = flow.samples["sample_rtt_ns"][flow.samples["time_ns"] <= noticed]
+    rise = float(np.nanmax(rtt)) / flow.value("min_rtt_ns") if rtt.size and not np.isnan(rtt).all() else 0.0
+    lost = flow.drops.between(first, repaired)
+    return _Overflow(noticed, repaired, lost, flow.facts.place_of(full.port[0]), off, rise)
+
+
+def _hystart_off(flow: Flow) -> str:
+    kind, stack, control = str(flow.setting("slow_start.kind") or ""), flow.text("stack"), flow.text("congestion_control")
+    if kind == "classic" and control not in OWN_START:
+        return f" HyStart is off in stack {stack}."
+    if kind == "linux" and control not in ("cubic", *OWN_START):
+        return f" In stack {stack} only cubic has HyStart."
+    return ""
 
 
 def slow_start_overshoot(facts: Facts) -> Iterator[Finding]:
     """Slow start went on until a queue overflowed."""
-    for flow in facts.flows:
-        if (found := _overflow(flow)) is None:
-            continue
-        noticed, repaired, lost = found
-        port = int(np.flatnonzero(facts.ports("port") == lost.port[0])[0])
-        wire = float(lost.bytes[0]) / flow.value("cur_mss") if flow.value("cur_mss") > 0 else 1.0
-        window = flow.value("max_ss_cwnd") * wire
-        bdp = facts.ports("rate_bps")[port] * flow.value("min_rtt_ns") / 8e9
-        buffer = facts.ports("queue_max_bytes")[port]
-        alone = set(facts.drops.where(facts.drops.port == lost.port[0]).between(0, noticed).flow.tolist()) == {flow.number}
-        beyond = window - bdp - buffer
-        over = ""
-        if alone and buffer > 0 and beyond > 0:
-            grew, holds, way, room = (show(size, "bytes") for size in (window, bdp + buffer, bdp, buffer))
-            over = (
-                f" Its window grew to {grew}, but the path holds {holds}: {way} on the way and {room} in the queue. So it "
-                f"overshot by {show(beyond / buffer, '1', 2)} times the buffer."
-            )
-            over += _left_too_much(flow, lost, noticed, wire, bdp + buffer)
-        kind, stack = str(flow.setting("slow_start.kind") or ""), flow.text("stack")
-        control = flow.text("congestion_control")
-        off = ""
-        if kind == "classic" and control not in OWN_START:
-            off = f" HyStart is off in stack {stack}."
-        elif kind == "linux" and control not in ("cubic", *OWN_START):
-            off = f" In stack {stack} only cubic has HyStart."
-        rtt = flow.samples["sample_rtt_ns"][flow.samples["time_ns"] <= noticed]
-        rise = float(np.nanmax(rtt)) / flow.value("min_rtt_ns") if rtt.size and not np.isnan(rtt).all() else 0.0
+    cases = [(flow, over) for flow in facts.lossy if (over := _overflow(flow)) is not None]
+    for group in grouped(cases):
+        flows, found = [flow for flow, _ in group], [one for _, one in group]
+        begins, lost = [float(one.lost.time[0]) for one in found], sum(len(one.lost) for one in found)
+        port = facts.port_names[found[0].port] if len({one.port for one in found}) == 1 else ""
+        off = found[0].off if len({one.off for one in found}) == 1 else ""
         help = ""
-        if off and rise >= DELAY_RISE:
+        if off and (rise := min(one.rise for one in found)) >= DELAY_RISE:
+            least = "" if len(group) == 1 else " at least"
             help = (
-                f"The round-trip time rose to {show(rise, '1', 2)} times its least value before the loss was noticed. HyStart "
-                "looks for such a rise: try tcp.slow_start=hystart."
+                f"The round-trip time rose to {show(rise, '1', 2)} times its least value{least} before the loss was noticed. "
+                "HyStart looks for such a rise: try tcp.slow_start=hystart."
             )
-        yield Finding(
-            "slow_start_overshoot",
-            f"Slow start of {flow.name} went on until the queue of {facts.port_names[port]} overflowed; {packets(len(lost))} lost "
-            f"until {instant(repaired)}.{over}{off}",
-            float(lost.time[0]) / 1e9,
-            repaired / 1e9,
-            flow.name,
-            facts.port_names[port],
-            help,
-        )
+        what, own = f"the queue of {port}" if port else "a queue", ""
+        if len(group) == 1:
+            beyond, own = _over(flows[0], found[0])
+            text = (
+                f"{_start_of(flows[0])} went on until {what} overflowed; {packets(lost)} lost until "
+                f"{instant(found[0].repaired)}.{beyond}{off}"
+            )
+        else:
+            at, last = instant(min(begins)), instant(max(begins))
+            text = (
+                f"{whose(flows)} were in slow start when {what} overflowed, the first at {at}, the last at {last}. They lost "
+                f"{number(lost)} packets until slow start was over and its losses were repaired.{off}"
+            )
+        start = "the startup" if all(flow.text("congestion_control") in OWN_START for flow in flows) else "slow start"
+        who = f"{start} of {whose(flows, 'all')}" if len(facts.flows) > 1 else start
+        brief = f"At {instant(min(begins))} {who} overflowed {what}{own}, and {packets(lost)} lost.{off}"
+        weight = lost / max(len(facts.drops), 1)
+        end = max(one.repaired for one in found) / 1e9
+        name = flows[0].name if len(group) == 1 else ""
+        yield Finding("slow_start_overshoot", text, min(begins) / 1e9, end, name, port, help, len(group), brief, weight)
+
+
+def _start_of(flow: Flow) -> str:
+    """What the congestion control of a flow calls its first phase."""
+    return f"{'The startup' if flow.text('congestion_control') in OWN_START else 'Slow start'} of {flow.name}"
+
+
+def _over(flow: Flow, found: _Overflow) -> tuple[str, str]:
+    """By how much a flow that was alone at the port overshot, in sentences and in a few words."""
+    facts, lost = flow.facts, found.lost
+    wire = float(lost.bytes[0]) / flow.value("cur_mss") if flow.value("cur_mss") > 0 else 1.0
+    window = flow.value("max_ss_cwnd") * wire
+    bdp = facts.ports("rate_bps")[found.port] * flow.value("min_rtt_ns") / 8e9
+    buffer = facts.ports("queue_max_bytes")[found.port]
+    alone = set(facts.drops.where(facts.drops.port == lost.port[0]).between(0, found.noticed).flow.tolist()) == {flow.number}
+    beyond = window - bdp - buffer
+    if not (alone and buffer > 0 and beyond > 0) or (facts.rates_change and _changed_before(facts, found.noticed)):
+        return "", ""
+    grew, holds, way, room = (show(size, "bytes") for size in (window, bdp + buffer, bdp, buffer))
+    shot = f" by {show(beyond / buffer, '1', 2)} times the buffer"
+    over = (
+        f" Its window grew to {grew}, but the path holds {holds}: {way} on the way and {room} in the queue. So it overshot{shot}."
+    )
+    return over + _left_too_much(flow, lost, found.noticed, wire, bdp + buffer), shot
+
+
+def _changed_before(facts: Facts, time_ns: float) -> bool:
+    return any(at <= time_ns for at, _ in facts.view.changes())
 
 
 def _left_too_much(flow: Flow, lost: Events, noticed: float, wire: float, holds: float) -> str:
@@ -87,77 +152,76 @@ def _left_too_much(flow: Flow, lost: Events, noticed: float, wire: float, holds:
     return f" The cut left {show(float(left[0] * wire), 'bytes')}, still more than the path holds: {packets(more)} lost after it."
 
 
+def first_window(facts: Facts) -> Iterator[Finding]:
+    """First windows, which leave at once, did not fit into a queue."""
+    cases = [(flow, found) for flow in facts.lossy if (found := burst(flow)) is not None]
+    for group in grouped(cases):
+        flows, drops = [flow for flow, _ in group], [found[0] for _, found in group]
+        count = sum(len(one) for one in drops)
+        begin, ports = min(float(one.time[0]) for one in drops), {int(one.port[0]) for one in drops}
+        port = facts.port_names[facts.place_of(next(iter(ports)))] if len(ports) == 1 else ""
+        what = f"the queue of {port}" if port else "a queue"
+        sizes, room = sorted({found[1] for _, found in group}), group[0][1][2]
+        each = many(sizes[0], "segment") if len(sizes) == 1 else f"{number(sizes[0])} to {number(sizes[-1])} segments"
+        help, name = "", ""
+        if len(group) == 1:
+            size, name = sizes[0] * float(drops[0].bytes[0]), flows[0].name
+            first = f"first window of {name}"
+            text = (
+                f"The {first}, {each} or {show(size, 'bytes')}, left at once. It overflowed {what}, which holds "
+                f"{show(room, 'bytes')}, and {packets(count)} lost."
+            )
+            if size > room:
+                help = "A smaller tcp.initial_window fits into the queue, and slow start finds the rate of the path."
+        else:
+            first = f"first windows of {whose(flows, 'all')}"
+            text = f"{whose(flows)} lost packets of their first window ({each}): {what} overflowed, and {packets(count)} lost."
+        brief = f"At {instant(begin)} the {first} overflowed {what}, and {packets(count)} lost."
+        end = max(float(one.time[-1]) for one in drops) / 1e9
+        weight = count / max(len(facts.drops), 1)
+        yield Finding("first_window", text, begin / 1e9, end, name, port, help, len(group), brief, weight)
+
+
 def slow_start_by_delay(facts: Facts) -> Iterator[Finding]:
     """Slow start ended before anything was lost."""
-    for flow in facts.flows:
-        kind, samples = str(flow.setting("slow_start.kind") or ""), flow.samples
-        left = samples["time_ns"][samples["phase"] == "congestion_avoidance"]
-        slow = samples["time_ns"][samples["phase"] == "slow_start"]
-        if kind in ("", "classic", "limited") or not left.size or not slow.size or slow[0] > left[0]:
+    cases = [(flow, found) for flow in facts.flows if (found := _by_delay(flow)) is not None]
+    for group in grouped(cases):
+        flows, windows = [flow for flow, _ in group], [window for _, (_, window) in group]
+        begin, last = min(at for _, (at, _) in group), max(at for _, (at, _) in group)
+        kind = str(flows[0].setting("slow_start.kind"))
+        looks = f"slow start ({kind}) looks at the delay" if len({flow.setting("slow_start.kind") for flow in flows}) == 1 else ""
+        if len(group) == 1:
+            flow, share = flows[0], ""
+            if facts.bottleneck is not None and len(facts.flows) == 1 and not facts.rates_change:
+                bdp = facts.ports("rate_bps")[facts.bottleneck] * flow.value("min_rtt_ns") / 8e9
+                port = facts.port_names[facts.bottleneck]
+                share = f", {show(windows[0] / bdp, '1', 2)} times what is on the way at the full rate of {port}"
+            text = f"Slow start of {flow.name} ended without a loss at a window of {show(windows[0], 'bytes')}{share}"
+            yield Finding("slow_start_by_delay", f"{text}: its {looks}.", begin / 1e9, begin / 1e9, flow.name)
             continue
-        at = float(left[0])
-        if (flow.repairs.time <= at).any() or facts.events.between(0, at).kind.are("mark").any():
-            continue
-        window = float(samples["cwnd_bytes"][samples["time_ns"] == at][0])
-        share = ""
-        if facts.bottleneck is not None:
-            bdp = facts.ports("rate_bps")[facts.bottleneck] * flow.value("min_rtt_ns") / 8e9
-            share = (
-                f", {show(window / bdp, '1', 2)} times what is on the way at the full rate of {facts.port_names[facts.bottleneck]}"
-            )
-        yield Finding(
-            "slow_start_by_delay",
-            f"Slow start of {flow.name} ended without a loss at a window of {show(window, 'bytes')}{share}: its slow start "
-            f"({kind}) looks at the delay.",
-            float(slow[0]) / 1e9,
-            at / 1e9,
-            flow.name,
-        )
+        least, most = show(min(windows), "bytes"), show(max(windows), "bytes")
+        size = f"a window of {least}" if least == most else f"windows of {least} to {most}"
+        why = f": their {looks}" if looks else ""
+        text = f"{whose(flows)} left slow start without a loss, at {size}, the last at {instant(last)}{why}."
+        yield Finding("slow_start_by_delay", text, begin / 1e9, last / 1e9, count=len(group))
 
 
-def timeouts(facts: Facts) -> Iterator[Finding]:
-    """A flow waited for its retransmission timer."""
-    for flow in facts.flows:
-        count = len(flow.timeouts)
-        if not count:
-            continue
-        at = flow.timeouts.time
-        stall = flow.value("stall_max_ns")
-        silent = f" The longest time without progress was {instant(stall)}." if stall > 0 else ""
-        first = float(at[0])
-        listed = ", ".join(instant(float(time)) for time in at[:3]) + (" ..." if count > 3 else "")
-        least, rtt = flow.span_ns("rto_min"), flow.value("min_rtt_ns")
-        help = ""
-        if least >= TIMER_LONG * rtt:
-            where = f" in stack {flow.text('stack')}" if flow.text("stack") else ""
-            help = (
-                f"The timer waits {instant(least)} at least{where} (tcp.rto_min), {show(least / rtt, '1', 2)} round-trip times. A "
-                "smaller value shortens each of these pauses."
-            )
-        yield Finding(
-            "timeouts",
-            f"{flow.name} waited for its retransmission timer {times(count)} (at {listed}).{_why_timeout(flow, first)}{silent}",
-            first / 1e9,
-            back_in_avoidance(flow, float(at[-1])) / 1e9,
-            flow.name,
-            "",
-            help,
-        )
-
-
-def _why_timeout(flow: Flow, time_ns: float) -> str:
-    """Why duplicate ACKs did not repair what a timer had to, where the tables show it."""
-    before = flow.repairs.time[(flow.repairs.time < time_ns) & flow.repairs.kind.are("fast_retransmit")]
-    since = float(before[-1]) if before.size else 0.0
-    on_the_way = ~np.isnan(flow.drops.port)  # a host drops what came to it: ACKs, at a sender
-    lost = flow.drops.where((flow.drops.time >= since) & (flow.drops.time < time_ns) & on_the_way)
-    if before.size and len(lost) and phase_before(flow, time_ns) == "recovery":
-        return f" What it sent in recovery was lost as well ({number(len(lost))} packets)."
-    samples = flow.samples
-    if not len(lost):
-        return ""
-    window = samples["cwnd_bytes"][samples["time_ns"] < lost.time[0]]
-    if window.size and window[-1] <= SMALL_WINDOW * flow.value("cur_mss"):
-        segments = show(float(window[-1] / flow.value("cur_mss")), "1", 2)
-        return f" Its window was {segments} segments, too small for three duplicate ACKs after a loss."
-    return ""
+def _by_delay(flow: Flow) -> tuple[float, float] | None:
+    """When a flow had left slow start because of the delay, and its window then; None if it did not."""
+    kind, control = str(flow.setting("slow_start.kind") or ""), flow.text("congestion_control")
+    if kind in ("", "classic", "limited") or control in OWN_START or (kind == "linux" and control != "cubic"):
+        return None
+    times, words = flow.samples["time_ns"], flow.phase
+    left = np.flatnonzero(words.are("congestion_avoidance"))
+    slow = np.flatnonzero(words.are("slow_start"))
+    if not left.size or not slow.size or slow[0] > left[0]:
+        return None
+    at = float(times[left[0]])
+    rwin, cwnd, own = flow.spent(at)
+    marked = flow.facts.view.events("mark")
+    if len(flow.drops) and flow.drops.time[0] <= at:  # what was lost had not been noticed yet
+        return None
+    if (flow.repairs.time <= at).any() or (marked.size and marked[0] <= at) or not cwnd >= max(rwin, own):
+        return None
+    threshold = float(flow.samples["ssthresh_bytes"][left[0]])
+    return at, threshold if threshold > 0 else float(flow.samples["cwnd_bytes"][left[0]])

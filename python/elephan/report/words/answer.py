@@ -1,7 +1,8 @@
 """What a run says to its scenario's question, in a few sentences with numbers and names.
 
-What was delivered, by flow or by traffic entry; what was lost; what each `[[change]]` did: to goodput, to the queue of the port
-that it is about, to flows that stood still while a link was down; where the queue stood; how far pauses spread.
+What was delivered, by flow or by traffic entry; what was lost; what explains most of it (`elephan explain`); what each `[[change]]`
+did: to goodput, to the queue of the port that it is about, to flows that stood still while a link was down; where the queue
+stood; how far pauses spread.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ import numpy as np
 
 from elephan.base import stats
 from elephan.base.quantity import show
+from elephan.report.explain.facts import Facts
+from elephan.report.explain.rules import foremost
 from elephan.report.figure.flow_phases import phase_lines, telling
 from elephan.report.words import curated
 from elephan.report.words.phases import change_lines
+from elephan.report.words.reasons import REASONS, STAGES
 from elephan.report.words.spreading_table import spread_lines
 from elephan.report.words.view import NAMED_MAX, View, arrow
 from elephan.result.run import Run
@@ -46,7 +50,8 @@ def answer(run: Run) -> list[str]:
     spread, held = spread_lines(run), any(tree.victims for tree in spreading(run))
     first, then = (spread, changed) if held or run.curated_figure.startswith("pause") else (changed, spread)
     own = [said] if (said := curated.words(view)) else []
-    return [*own, *first, " ".join(part for part in parts if part), *_phases(view), *then]
+    why = " ".join(foremost(Facts(run)))
+    return [*own, *first, " ".join(part for part in parts if part), *([why] if why else []), *_phases(view), *then]
 
 
 def _took(found: dict[str, float]) -> str:
@@ -179,14 +184,6 @@ def _repaired(run: Run, found: dict[str, float]) -> str:
     return f"{f'{taken}; ' if lost else ''}{_packets(drops)} {were} dropped {where}{rto}."
 
 
-REASONS = {
-    "drops_ring": "the receive ring was full",
-    "drops_backlog": "the backlog was full",
-    "drops_throttle": "the backlog had been full and was not empty yet",
-    "drops_socket": "the socket was full",
-}
-
-
 def _at_hosts(run: Run) -> str:
     """What hosts dropped of what came in and why, and how long a logger was silent."""
     hosts = run.hosts
@@ -217,15 +214,6 @@ def _hung(run: Run) -> str:
     if bites := int(run.summary.get("watchdogs", 0)):
         said.append(f"Watchdogs dropped what waited {'once' if bites == 1 else f'{bites} times'}.")
     return " ".join(said)
-
-
-STAGES = {
-    "read": "the disk that is read",
-    "network": "the network",
-    "send_buffer": "the send buffers of the sockets",
-    "receive_buffer": "the receive buffers of the sockets",
-    "write": "the disk that is written",
-}
 
 
 def _copied(run: Run) -> str:
