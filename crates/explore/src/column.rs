@@ -101,6 +101,16 @@ impl Where {
         Ok(Where { conditions })
     }
 
+    /// Where the columns of the conditions stand.
+    pub fn places(&self) -> Vec<usize> {
+        self.conditions.iter().map(|(place, _)| *place).collect()
+    }
+
+    /// The values that each condition allows.
+    pub fn wanted(&self) -> impl Iterator<Item = &[Value]> {
+        self.conditions.iter().map(|(_, values)| values.as_slice())
+    }
+
     /// The rows of a batch that are asked for, ascending.
     pub fn rows(&self, batch: &RecordBatch) -> Vec<u32> {
         let mut rows: Vec<u32> = (0..batch.num_rows() as u32).collect();
@@ -131,7 +141,7 @@ impl Where {
 }
 
 /// A wanted value as numbers of a column are read: null and what is no number is NaN.
-fn number(value: &Value) -> f64 {
+pub fn number(value: &Value) -> f64 {
     value.as_bool().map(|flag| f64::from(u8::from(flag))).or(value.as_f64()).unwrap_or(f64::NAN)
 }
 

@@ -15,6 +15,7 @@ mod desk;
 mod digest;
 mod events;
 mod flows;
+mod index;
 mod layout;
 mod lives;
 mod open;

@@ -7,11 +7,12 @@ use elephan_record::{TableData, Tables};
 use elephan_scenario::Plan;
 use serde_json::Value;
 
+use crate::index::Shown;
 use crate::reply::Trouble;
 
 /// A run or a capture.
 pub struct Open {
-    pub tables: Mutex<Arc<Tables>>,
+    pub tables: Mutex<Arc<Shown>>,
     /// Of a run; a capture has none.
     pub run: Option<OfRun>,
     /// What the run said at its end.
@@ -25,11 +26,11 @@ pub struct OfRun {
 
 impl Open {
     pub fn new(run: Option<OfRun>, tables: Tables) -> Open {
-        Open { tables: Mutex::new(Arc::new(tables)), run, summary: Mutex::new(None) }
+        Open { tables: Mutex::new(Arc::new(Shown::new(tables))), run, summary: Mutex::new(None) }
     }
 
     /// The tables as they are now.
-    pub fn tables(&self) -> Arc<Tables> {
+    pub fn tables(&self) -> Arc<Shown> {
         held(&self.tables).clone()
     }
 

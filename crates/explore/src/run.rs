@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use crate::ask::Ask;
 use crate::check::summary;
 use crate::desk::{Call, Desk, Limits};
-use crate::open::{OfRun, Open, held, table};
+use crate::index::Shown;
+use crate::open::{OfRun, Open, held};
 use crate::reply::{Reply, Trouble};
 use crate::series::lines;
 
@@ -38,7 +39,7 @@ pub fn run(desk: &Desk, call: Call<'_>) -> Result<Reply, Trouble> {
     let begin = clock();
     let watch = Watch { desk: limits, clock, begin, due: begin + FIRST_S, open: &open, handle, ended: None };
     let (told, tables, wall_s) = simulate(&resolved, call, watch)?;
-    *held(&open.tables) = Arc::new(tables);
+    *held(&open.tables) = Arc::new(Shown::new(tables));
     *held(&open.summary) = Some(told.clone());
     let mut reply = Reply::of(json!({
         "handle": handle,
@@ -73,7 +74,7 @@ fn simulate(resolved: &Resolved, call: Call<'_>, mut watch: Watch<'_>) -> Result
             watch.due = (watch.clock)() + BETWEEN_S;
         }
         if watch.ended.is_some() {
-            *held(&watch.open.tables) = Arc::new(progress.recorder.so_far());
+            *held(&watch.open.tables) = Arc::new(Shown::new(progress.recorder.so_far()));
         }
         watch.ended.is_none()
     };
@@ -142,7 +143,7 @@ impl Watch<'_> {
 
     /// How far the run is; the tables so far are open from here on.
     fn piece(&self, progress: &Progress, ask: Ask<'_>, duration_ns: i64) -> Result<Reply, Trouble> {
-        let tables = Arc::new(progress.recorder.so_far());
+        let tables = Arc::new(Shown::new(progress.recorder.so_far()));
         *held(&self.open.tables) = tables.clone();
         let mut reply = Reply::of(json!({
             "handle": self.handle,
@@ -157,9 +158,9 @@ impl Watch<'_> {
 }
 
 /// Adds the lines that a run was asked for, if it was.
-fn add_lines(reply: &mut Reply, ask: Ask<'_>, tables: &Tables, duration_ns: i64) -> Result<(), Trouble> {
+fn add_lines(reply: &mut Reply, ask: Ask<'_>, tables: &Shown, duration_ns: i64) -> Result<(), Trouble> {
     if let Some(series) = ask.table("series")? {
-        let drawn = lines(Ask(series), duration_ns, &|name| table(tables, name))?;
+        let drawn = lines(Ask(series), duration_ns, tables)?;
         reply.head.extend(drawn.head);
         reply.body = drawn.body;
     }

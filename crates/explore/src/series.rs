@@ -6,6 +6,7 @@ use serde_json::{Map, json};
 
 use crate::ask::Ask;
 use crate::column::{Values, Where, place, time_of, unit};
+use crate::index::Shown;
 use crate::open::{Open, table};
 use crate::reply::{Reply, Trouble};
 use crate::thin::thinned;
@@ -28,17 +29,11 @@ enum How {
 }
 
 pub fn series(open: &Open, ask: Ask<'_>) -> Result<Reply, Trouble> {
-    let tables = open.tables();
-    let find = |name: &str| table(&tables, name);
-    lines(ask, open.end_ns(), &find)
+    lines(ask, open.end_ns(), &open.tables())
 }
 
 /// Answers the lines that `ask` names out of tables.
-pub fn lines<'t>(
-    ask: Ask<'_>,
-    end_ns: i64,
-    find: &dyn Fn(&str) -> Result<&'t TableData, Trouble>,
-) -> Result<Reply, Trouble> {
+pub fn lines(ask: Ask<'_>, end_ns: i64, tables: &Shown) -> Result<Reply, Trouble> {
     let asked = ask.list("lines")?;
     if asked.len() > LINES_MAX {
         return Err(format!("{} lines; at most {LINES_MAX} in one request", asked.len()).into());
@@ -49,7 +44,7 @@ pub fn lines<'t>(
     let mut heads = Vec::new();
     for line in asked {
         let line = line.as_object().ok_or("lines: expected a list of tables")?;
-        let line = match Line::of(Ask(line), find) {
+        let line = match Line::of(Ask(line), tables) {
             Ok(line) => line,
             // The other lines of the picture are drawn all the same.
             Err(trouble) => {
@@ -57,7 +52,7 @@ pub fn lines<'t>(
                 continue;
             }
         };
-        let (kept, was) = thinned(line.points(from, to), (from as f64, to.max(from + 1) as f64), points);
+        let (kept, was) = thinned(line.points(tables, from, to), (from as f64, to.max(from + 1) as f64), points);
         heads.push(json!({
             "offset_t": reply.put_f64(kept.iter().map(|p| p.0)),
             "offset_y": reply.put_f64(kept.iter().map(|p| p.1)),
@@ -79,8 +74,8 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of(ask: Ask<'_>, find: &dyn Fn(&str) -> Result<&'a TableData, Trouble>) -> Result<Line<'a>, Trouble> {
-        let table = find(ask.text("table")?)?;
+    fn of(ask: Ask<'_>, tables: &'a Shown) -> Result<Line<'a>, Trouble> {
+        let table = table(tables, ask.text("table")?)?;
         let how = match ask.maybe_text("how")?.unwrap_or("value") {
             "value" => How::Value,
             "rate" => How::Rate,
@@ -124,12 +119,15 @@ impl<'a> Line<'a> {
     }
 
     /// The points from `from` to `to`, and the nearest on either side, in the order of time.
-    fn points(&self, from: i64, to: i64) -> Vec<(f64, f64)> {
+    fn points(&self, tables: &Shown, from: i64, to: i64) -> Vec<(f64, f64)> {
         let (from, to) = (from as f64, to as f64);
-        if let (How::Value, Some(near)) = (self.how, self.near(from, to)) {
-            return within(near, from, to);
-        }
-        let rows = self.rows();
+        // A rate needs one instant more than its points; what counts from the beginning needs all rows.
+        let (before, after) = match (self.how, self.per_ns) {
+            (How::Value, _) | (How::Sum, None) => (1, 1),
+            (How::Rate, None) => (2, 1),
+            _ => (usize::MAX, usize::MAX),
+        };
+        let (rows, whole) = self.rows(tables, (from, before), (to, after));
         match (self.how, self.per_ns) {
             (How::Value, _) => within(rows, from, to),
             (How::Rate, per) => {
@@ -138,7 +136,9 @@ impl<'a> Line<'a> {
                     "ns" => 1.0,
                     _ => 1e9,
                 };
-                within(rates(&together(rows), per, scale), from, to)
+                let rows = together(rows);
+                let known = usize::from(!whole).min(rows.len());
+                within(rates(&rows, known, per, scale), from, to)
             }
             (How::Sum, None) => within(together(rows), from, to),
             (How::Count, None) => within(counted(rows), from, to),
@@ -146,63 +146,27 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Times and values of the rows that are asked for, in the order of time; of a count the values are 1.
-    fn rows(&self) -> Vec<(f64, f64)> {
+    /// Times and values of the rows that are asked for, in the order of time, from some instants before a time to some after another, and
+    /// whether the first of all rows is among them. Of a count the values are 1.
+    fn rows(&self, tables: &Shown, from: (f64, usize), to: (f64, usize)) -> (Vec<(f64, f64)>, bool) {
+        let found = tables.rows(self.table, &self.chosen, self.time);
         let mut rows = Vec::new();
-        self.table.batches.iter().for_each(|batch| self.add(batch, &mut rows));
-        if !rows.is_sorted_by(|a, b| a.0 <= b.0) {
+        let whole = found.near(self.table, self.time, from, to, &mut |batch, of| self.add(batch, of, &mut rows));
+        if !found.in_order {
             rows.sort_by(|a, b| a.0.total_cmp(&b.0));
         }
-        rows
+        (rows, whole)
     }
 
-    /// The rows of the batches that reach into a span of time, and the nearest on either side. Only of samples, which are in the order of
-    /// time, so that other batches need not be looked at.
-    fn near(&self, from: f64, to: f64) -> Option<Vec<(f64, f64)>> {
-        let edges = |batch: &RecordBatch| match Values::of(batch.column(self.time)) {
-            Some(Values::Ints(times)) => Some((*times.first()? as f64, *times.last()? as f64)),
-            _ => None,
-        };
-        if !self.table.name.ends_with("_samples") {
-            return None;
-        }
-        let edges: Vec<(f64, f64)> = self.table.batches.iter().map(edges).collect::<Option<_>>()?;
-        let first = edges.partition_point(|(_, last)| *last < from);
-        let end = edges.partition_point(|(begin, _)| *begin <= to).max(first);
-        let (before, rest) = self.table.batches.split_at(first);
-        let (inside, after) = rest.split_at(end - first);
-        let mut rows = Vec::new();
-        inside.iter().for_each(|batch| self.add(batch, &mut rows));
-        let one = |mut batches: &mut dyn Iterator<Item = &RecordBatch>| {
-            (&mut batches).find_map(|batch| {
-                let mut rows = Vec::new();
-                self.add(batch, &mut rows);
-                (!rows.is_empty()).then_some(rows)
-            })
-        };
-        if rows.first().is_none_or(|row: &(f64, f64)| row.0 >= from)
-            && let Some(mut found) = one(&mut before.iter().rev())
-        {
-            found.append(&mut rows);
-            rows = found;
-        }
-        if rows.last().is_none_or(|row| row.0 <= to)
-            && let Some(found) = one(&mut after.iter())
-        {
-            rows.extend(found);
-        }
-        Some(rows)
-    }
-
-    fn add(&self, batch: &RecordBatch, rows: &mut Vec<(f64, f64)>) {
+    fn add(&self, batch: &RecordBatch, of: &[u32], rows: &mut Vec<(f64, f64)>) {
         let Some(times) = Values::of(batch.column(self.time)) else { return };
         let values = self.column.filter(|_| self.how != How::Count).map(|column| batch.column(column));
         let values = values.and_then(Values::of);
-        let point = |row: u32| {
+        let point = |&row: &u32| {
             let row = row as usize;
             (times.number(row), values.as_ref().map_or(1.0, |values| values.number(row)))
         };
-        rows.extend(self.chosen.rows(batch).into_iter().map(point).filter(|(time, _)| !time.is_nan()));
+        rows.extend(of.iter().map(point));
     }
 }
 
@@ -233,12 +197,12 @@ fn counted(rows: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     (0..times.len()).filter(|&i| last_of_instant(i)).map(|i| (times[i], (i + 1) as f64)).collect()
 }
 
-/// The growth of a counter, that is 0 at the beginning, up to each row: since the row before, or since the last row that is at least `per`
-/// ns older.
-fn rates(rows: &[(f64, f64)], per: Option<f64>, scale: f64) -> Vec<(f64, f64)> {
+/// The growth of a counter, that is 0 at the beginning, up to each row from number `first` on: since the row before, or since the last row that
+/// is at least `per` ns older.
+fn rates(rows: &[(f64, f64)], first: usize, per: Option<f64>, scale: f64) -> Vec<(f64, f64)> {
     let mut back = 0;
     let mut rates = Vec::with_capacity(rows.len());
-    for (i, &(time, value)) in rows.iter().enumerate() {
+    for (i, &(time, value)) in rows.iter().enumerate().skip(first) {
         while let Some(per) = per
             && back + 1 < i
             && rows[back + 1].0 <= time - per * (1.0 - 1e-9)
@@ -290,8 +254,8 @@ mod tests {
     fn rates_of_a_counter() {
         // 1 000 bytes each ms are 8 Mb/s; nothing comes in the third.
         let rows: Vec<(f64, f64)> = [(1e6, 1000.0), (2e6, 2000.0), (3e6, 2000.0), (4e6, 3000.0)].to_vec();
-        assert_eq!(rates(&rows, None, 8e9), [(1e6, 8e6), (2e6, 8e6), (3e6, 0.0), (4e6, 8e6)]);
-        assert_eq!(rates(&rows, Some(2e6), 8e9), [(1e6, 8e6), (2e6, 8e6), (3e6, 4e6), (4e6, 4e6)]);
+        assert_eq!(rates(&rows, 0, None, 8e9), [(1e6, 8e6), (2e6, 8e6), (3e6, 0.0), (4e6, 8e6)]);
+        assert_eq!(rates(&rows, 0, Some(2e6), 8e9), [(1e6, 8e6), (2e6, 8e6), (3e6, 4e6), (4e6, 4e6)]);
     }
 
     #[test]
