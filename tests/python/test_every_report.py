@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 from elephan import cli
+from elephan.report.words.few import few
 from pyarrow import csv
 from test_own_study import CLAIMS, SCENARIO, STUDY
 
@@ -142,3 +143,66 @@ def test_tables_leave_as_numbers_in_base_units(results: Path, browser: Any, kind
     if kind == "study":
         assert tables["claims.csv"]["claim"].to_pylist() == ["A", "B"]
         assert tables["claims.csv"]["observed unit"].to_pylist() == ["bit/s", "1"]
+
+
+SEEN = """() => {
+    const left = "#parameters, #reproduce, noscript, pre, code, script, button, .tools, .kicker, h1";
+    const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) {
+        const node = walker.currentNode;
+        if (!node.parentElement.closest(left)) found.push(node.textContent.trim());
+    }
+    return found.filter(Boolean);
+}"""
+# Years, numbers of standards and documents, and what a user has written have no separators.
+NAMES_OF_NUMBERS = re.compile(r"\b(RFCs? \d+|(19|20)\d\d|802\.\d+\w*|sections? [\d.]+|ns-3|MTU \d+)\b|\[\d+\]|\S*(=|-s )\S+")
+NO_PLURALS = "ms|ns|less|loss|is|has|was|fails|holds|means|stands"
+ODD = {
+    "an exponent": re.compile(r"\d(e[-+]?\d+)\b"),
+    "1 with a plural": re.compile(rf"(?<![\w.,\u202f])1[ \u00a0](?!({NO_PLURALS})\b)[a-zA-Z-]+s\b"),
+    "thousands without a separator": re.compile(r"(?<![\w.\u202f])\d{4,}(?![\w])"),
+    "thousands with a comma": re.compile(r"\d,\d{3}\b"),
+    "a part of a byte": re.compile(r"(?<![\d.])0\.\d+[ \u00a0]B\b"),
+    "a number that nobody formatted": re.compile(r"\d\.\d{6,}|\bnan\b|\bNone\b|\binf\b"),
+}
+
+
+def odd(texts: list[str]) -> list[tuple[str, str]]:
+    plain = [NAMES_OF_NUMBERS.sub("", text) for text in texts]
+    return [(what, text) for text in plain for what, pattern in ODD.items() if pattern.search(text)]
+
+
+def test_the_scan_sees_what_is_odd() -> None:
+    texts = ["1.3e+3 times", "1 packet-hops", "1631 packets", "1,631 packets", "0.00122 B", "0.12345678 of it", "mean nan"]
+    assert len(odd(texts)) == len(texts)
+    assert odd(["1 packet", "1\u202f631 packets", "1 ms", "2.1 packets", "RFC 9743", "in 2017", "1.0 times", "1 less"]) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_are_written_in_one_way(results: Path, browser: Any, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    page = browser.new_page()
+    page.goto((results / kind / "report.html").as_uri())
+    seen = page.evaluate(SEEN)
+    page.close()
+    assert len(seen) > 30
+    capsys.readouterr()
+    assert cli.status_of(["show", str(results / kind)]) == 0
+    seen += [line for line in capsys.readouterr().out.splitlines() if "report:" not in line and "/" not in line[:3]]
+    assert odd(seen) == []
+
+
+def test_few_runs_say_that_their_intervals_are_wide(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Student's t at 97.5 % is 12.706 with 1 degree of freedom, 4.303 with 2 and 2.776 with 4, each over the root of the number.
+    assert "about 7 times as wide" in few(2)
+    assert "about 2 times as wide" in few(3)
+    assert (few(1), few(4), few(5)) == ("", "", "")
+    for kind in ("sweep", "compare", "study"):
+        assert "Two runs: the intervals are wide" in (results / kind / "report.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert cli.status_of(["show", str(results / "sweep")]) == 0
+    assert "Two runs: the intervals are wide" in " ".join(capsys.readouterr().out.split())
+    # Drawn and told they end where the quantity does; what is kept is whole.
+    means = parquet.read_table(results / "sweep" / "means.parquet")
+    assert min(means["goodput_bps.jain_low"].to_pylist()) >= 0.5
+    assert min(means["goodput_bps[cubic].sum_low"].to_pylist()) >= 0

@@ -143,7 +143,7 @@ def test_drawn_points_are_not_joined() -> None:
     many = [{RATE: f"{1 + 7 * k % 4096} Mbps", LIMIT: f"{1 + 11 * k % 4096} kB"} for k in range(4096)]
     swept = Swept(made(many, noisy, seeds=1))
     drawing = draw_all(swept, [GOODPUT])[0]
-    assert drawing.caption.startswith("4096 variants are too many to draw")
+    assert drawing.caption.startswith("4\u202f096 variants are too many to draw")
     assert max(len(line.get_xdata()) for line in drawing.figure.axes[0].lines) == 12
 
 

@@ -120,15 +120,23 @@ _LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
 _PLAIN_MAX = 1e15  # where whole numbers get hard to read, and floats lose them
-_PLAIN_MIN = 1e-9
+_PLAIN_MIN = 1e-6
+_RAISED = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
+
+
+def raised(value: float, digits: int) -> str:
+    """A number with a power of ten, as people write it: 2.5e-8 is 2.5, a sign of multiplication, 10 and a raised -8."""
+    number, _, power = f"{value:.{digits - 1}e}".partition("e")
+    number = number.rstrip("0").rstrip(".") if "." in number else number
+    return f"{number} {TIMES} 10{str(int(power)).translate(_RAISED)}"
 
 
 def _digits(value: float, digits: int) -> str:
-    """`digits` significant digits, without losing whole digits; without exponent but for what would be a row of zeros."""
+    """`digits` significant digits, without losing whole digits; `raised` where else would be a row of zeros."""
     if value == 0:
         return "0"
     if not _PLAIN_MIN <= abs(value) < _PLAIN_MAX:
-        return f"{value:.{digits}g}"
+        return raised(value, digits)
     places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{places}f}".replace(",", "\u202f")
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -178,6 +186,12 @@ def in_files(unit: str) -> str:
 def counted(count: int, noun: str, nouns: str = "") -> str:
     """A count with its noun: `1 packet`, `2 000 packets`; `nouns` is the plural if it takes more than an s."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}".replace(",", "\u202f")
+
+
+def multiple(value: float, digits: int = 2) -> str:
+    """A factor before what it is of: `2.5 times`, and `1.0 times`, since "1 times" is no English."""
+    text = show(value, "1", digits)
+    return f"{text}.0 times" if text == "1" else f"{text} times"
 
 
 TIMES = "\u00d7"  # the unit of a ratio, as people write it

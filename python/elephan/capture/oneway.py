@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from elephan.base.quantity import counted
+
 if TYPE_CHECKING:
     from elephan.capture.trace import Trace
 
@@ -58,7 +60,7 @@ def one_way_notes(trace: Trace) -> list[str]:
 def _who(trace: Trace, rows: list[dict[str, Any]]) -> str:
     if len(rows) == 1:
         return trace.label(rows[0]["connection"])
-    return f"{len(rows)} connections" if len(rows) < len(trace.ranked) else f"all {len(rows)} connections"
+    return ("" if len(rows) < len(trace.ranked) else "all ") + counted(len(rows), "connection")
 
 
 def _why(way: Way) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.base.errors import InputError
-from elephan.base.quantity import show
+from elephan.base.quantity import counted, show
 from elephan.table.rows import column
 
 if TYPE_CHECKING:
@@ -48,5 +48,5 @@ def widened(trace: Trace, every_ns: int) -> str:
     if not count:
         return ""
     widest = show(float(widths.max()), "ns")
-    series = "1 connection has" if count == 1 else f"{count} connections have"
+    series = f"{counted(count, 'connection')} {'has' if count == 1 else 'have'}"
     return f"{series} intervals of up to {widest}, not {show(every_ns, 'ns')}: a series has at most {INTERVALS_MAX} of them"

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from elephan.base.errors import InputError, shown
 from elephan.base.paths import as_path
 from elephan.base.progress import bar
+from elephan.base.quantity import counted
 from elephan.capture import asked, logs, sources
 from elephan.capture.activity import Activity, enough
 from elephan.capture.oneway import one_way_notes
@@ -308,7 +309,8 @@ class Trace(folder.Result):
         folder.write_json(partial / "manifest.json", self.manifest)
 
     def __repr__(self) -> str:
-        return shown(f"<elephan.Trace {self.name}: {self.summary['packets']} packets, {self.connections.num_rows} connections>")
+        packets = counted(self.summary["packets"], "packet")
+        return shown(f"<elephan.Trace {self.name}: {packets}, {counted(self.connections.num_rows, 'connection')}>")
 
 
 def _read(paths: list[Path], where: Path | None, options: dict[str, Any], progress: bool) -> tuple[dict[str, Any], dict[str, Any]]:

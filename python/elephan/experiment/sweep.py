@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.base import stats
 from elephan.base.errors import InputError, nearest, shown
-from elephan.base.quantity import in_files
+from elephan.base.quantity import counted, in_files
 from elephan.base.seed import seed_or_none
 from elephan.base.signals import Interrupted
 from elephan.experiment import design as designs
@@ -94,8 +94,7 @@ class Sweep(folder.Result):
     @property
     def size(self) -> str:
         """`2 variants, 10 runs`."""
-        counts = {"variant": len(self.variants), "run": len(self.trials)}
-        return ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())
+        return f"{counted(len(self.variants), 'variant')}, {counted(len(self.trials), 'run')}"
 
     def by_seed(self, label: str, statistic: str) -> dict[int, float]:
         """Returns a statistic of each repetition of a variant, by seed."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from elephan.base.errors import InputError
+from elephan.base.quantity import counted
 from elephan.experiment.job import Job, Outcome
 from elephan.experiment.trials import Trials, Variant, known
 from elephan.explore.kept import Part, part_of
@@ -55,7 +56,7 @@ class Growing:
         """How far it is."""
         with self._lock:
             failed = [outcome for outcome in self._outcomes if not outcome.done]
-            words = [f"{len(failed)} runs failed; the first: {failed[0].job.label}: {failed[0].error}"] if failed else []
+            words = [f"{counted(len(failed), 'run')} failed; the first: {failed[0].job.label}: {failed[0].error}"] if failed else []
             return {"ended": self._ended, "done": len(self._outcomes), "planned": len(self._jobs), "notes": words}
 
     def head(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from elephan.base import stats
 from elephan.base.errors import InputError
-from elephan.base.quantity import unit_parts
+from elephan.base.quantity import counted, unit_parts
 from elephan.base.stats import Interval
 from elephan.experiment import filter as conditions
 from elephan.experiment.compare import experiments
@@ -181,7 +181,7 @@ def opened(result: Any) -> Book:
 def _noted(result: Any) -> list[str]:
     lines = [result.facts["incomplete"]] if "incomplete" in result.facts else []
     failures = result.failures
-    return [*lines, *([f"{len(failures)} runs failed; the first: {failures[0]}"] if failures else [])]
+    return [*lines, *([f"{counted(len(failures), 'run')} failed; the first: {failures[0]}"] if failures else [])]
 
 
 def _of_sweep(sweep: Sweep) -> Book:
@@ -300,12 +300,15 @@ class StoreBook:
     def book(self) -> Book:
         """The store as a page looks at it."""
         summary = self.store.summary()
-        names = {name: f"{name}: {one['variants']} variants, {one['trials']} trials" for name, one in summary.experiments.items()}
+        names = {
+            name: f"{name}: {counted(one['variants'], 'variant')}, {counted(one['trials'], 'trial')}"
+            for name, one in summary.experiments.items()
+        }
         if not names:
             raise InputError(f"{self.store.where}: the store has no trials yet")
         large = [f"Of each experiment {MOST} trials are shown; elephan query asks all."] if summary.trials > MOST else []
         failed = sum(int(one["failed"]) for one in summary.experiments.values())
-        notes = [*large, *([f"{failed} trials failed"] if failed else []), *self.store.notes]
+        notes = [*large, *([f"{counted(failed, 'trial')} failed"] if failed else []), *self.store.notes]
         return Book("store", f"{self.store.where.name}: {summary.words}", "", names, self.make, notes)
 
     def make(self, name: str) -> Part:

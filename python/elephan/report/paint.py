@@ -14,12 +14,12 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogFormatterSciNotation, LogLocator, NullFormatter, ScalarFormatter
 
 from elephan.base.errors import shown
-from elephan.base.quantity import show
+from elephan.base.quantity import raised, show
 from elephan.report import sketch
 from elephan.report.palette import SETTINGS, WIDTH_IN
 
 FORMATS: dict[str, Callable[[float], str]] = {
-    "plain": lambda value: f"{value:,g}".replace(",", "\u202f") if value < 1e6 else f"{value:.0e}",
+    "plain": lambda value: f"{value:,g}".replace(",", "\u202f") if value < 1e6 else raised(value, 1),
     "time": lambda value: show(value, "ns"),
     "percent": lambda value: f"{100 * value:g} %",
     "count": lambda value: show(value, "1", 9),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import _renamed
 from elephan.base import stats
 from elephan.base.errors import InputError, nearest, shown
-from elephan.base.quantity import in_files
+from elephan.base.quantity import counted, in_files
 from elephan.base.seed import seed_or_none
 from elephan.base.signals import Interrupted
 from elephan.experiment.compare.experiments import (
@@ -282,7 +282,7 @@ class Panel(folder.Result):
         folder.write_json(partial / "manifest.json", self.manifest())
 
     def __repr__(self) -> str:
-        return shown(f"<elephan.Panel {', '.join(self.labels)}: {len(self.trials)} runs>")
+        return shown(f"<elephan.Panel {', '.join(self.labels)}: {counted(len(self.trials), 'run')}>")
 
 
 Setting = tuple[Experiment, Mapping[str, Controller]]  # an experiment with the congestion control of each of its flows

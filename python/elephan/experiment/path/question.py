@@ -113,7 +113,7 @@ class Question:
     @property
     def text(self) -> str:
         """The question in words."""
-        loss = f", {self.loss:g} of the packets lost" if self.loss else ""
+        loss = f", {show(self.loss, '%')} of the packets lost" if self.loss else ""
         path = f"{show(self.rate_bps, 'bps')} and {show(self.rtt_s, 's')} of round trip"
         buffer = f"{show(self.buffer_bytes, 'bytes')} of buffer at the bottleneck, MTU {self.mtu_bytes}{loss}"
         return f"How long do {show(self.size_bytes, 'bytes')} take over {path}, with {buffer}?"

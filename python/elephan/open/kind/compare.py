@@ -7,6 +7,7 @@ from elephan.experiment.compare.saved import load_panel
 from elephan.open.difference import of_runs
 from elephan.report.page.compare_page import answer, merits, network_line, notebook, page, panel_warnings, shorter
 from elephan.report.screen import Screen, grid
+from elephan.report.words.few import few
 
 _COLUMNS_MAX = 8  # congestion controls beside each other on a terminal
 
@@ -25,7 +26,7 @@ def tables(panel: Panel, screen: Screen) -> None:
         screen.print(table)
     means = "Of one run each, so without intervals." if panel.repetitions == 1 else ""
     means = means or f"Means of {panel.repetitions} runs; intervals are in the report and in compare.json."
-    screen.print(f"{means}{shorter(panel)}", style="dim")
+    screen.print(" ".join(filter(None, (means, few(panel.repetitions)))) + shorter(panel), style="dim")
 
 
 KIND = Kind(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from elephan.base.kinds import Compared, Kind, later
-from elephan.base.quantity import show
+from elephan.base.quantity import counted, show
 from elephan.report.figure import run_figures
 from elephan.report.figure.terminal import picture
 from elephan.report.screen import Screen, grid
@@ -30,7 +30,7 @@ def tables(run: Run, screen: Screen) -> None:
     hops = run.manifest["packet_hops"]
     stacks = ", ".join(sorted({stack for stack in texts(run.flows, "stack") if stack}))
     said = f"; TCP stack {stacks}" if stacks else ""
-    screen.print(f"{show(hops, '1', len(str(hops)))} packet-hops in {show(run.manifest['wall_s'], 's')}{said}", style="dim")
+    screen.print(f"{counted(hops, 'packet-hop')} in {show(run.manifest['wall_s'], 's')}{said}", style="dim")
     if files := run.captures:
         screen.long(f"captures: {files[0] if len(files) == 1 else f'{len(files)} files in {files[0].parent}'}")
 

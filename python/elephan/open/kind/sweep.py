@@ -8,6 +8,7 @@ from elephan.experiment.trials import Trials, Variant
 from elephan.open.difference import of_runs
 from elephan.report.page.sweep_page import alike, answer, flat, notebook, page, power, shown, sweep_warnings
 from elephan.report.screen import Screen, bounds, grid
+from elephan.report.words.few import few
 from elephan.result import folder
 from elephan.result.run import read_table
 from elephan.scenario.source import read_object
@@ -42,7 +43,7 @@ def tables(sweep: Sweep, screen: Screen) -> None:
     repetitions = len(sweep.trials.seeds)
     if repetitions > 1 and not alike(sweep, statistics):
         words = f"Means of {repetitions} runs, ± half of the 95 % interval (in brackets one cut off where its quantity ends)."
-        words = f"{words} {power(sweep, statistics[0])}".rstrip()
+        words = " ".join(filter(None, (words, few(repetitions), power(sweep, statistics[0]))))
         screen.print(words, style="dim")
     for name in sweep.missing:
         screen.print(f'{name}: no run has a value of "{measures.parse(name)[0].description}"', style="red")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from elephan.base.quantity import show
+from elephan.base.quantity import counted, show
 from elephan.report.explain.facts import Facts, Flow
 
 ALONE = 3  # flows or ports with a sentence of their own; more share one
@@ -60,12 +60,12 @@ def number(count: float) -> str:
 
 def packets(count: int) -> str:
     """`1 packet was`, `12 packets were`."""
-    return "1 packet was" if count == 1 else f"{number(count)} packets were"
+    return f"{counted(count, 'packet')} {'was' if count == 1 else 'were'}"
 
 
 def many(count: float, what: str) -> str:
     """`1 packet`, `12 packets`."""
-    return f"1 {what}" if count == 1 else f"{number(count)} {what}s"
+    return counted(int(count), what)
 
 
 def times(count: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from elephan.base.quantity import show
+from elephan.base.quantity import multiple, show
 from elephan.report.explain.facts import SPENT, Facts, Flow
 from elephan.report.explain.finding import Finding, grouped, instant, many, number, whose
 from elephan.report.words.phases import change_lines
@@ -38,9 +38,9 @@ def receive_window(facts: Facts) -> Iterator[Finding]:
             bdp = facts.ports("rate_bps")[port] * max(flow.value("min_rtt_ns") for flow in flows) / 8e9
             window = max(flow.value("max_rwin_rcvd") for flow in flows)
             if window * len(facts.flows) < bdp:
-                size, times = show(window, "bytes"), show(window / bdp, "1", 2)
+                size, times = show(window, "bytes"), multiple(window / bdp)
                 help = (
-                    f"This window was {size} at most, {times} times what is on the way at the full rate of "
+                    f"This window was {size} at most, {times} what is on the way at the full rate of "
                     f"{facts.port_names[port]}. A larger tcp.receive_window lets it send more."
                 )
         yield Finding("receive_window", text, flow=flows[0].name if len(group) == 1 else "", help=help, count=len(group))
@@ -117,7 +117,7 @@ def standing_queue(facts: Facts) -> Iterator[Finding]:
     whose_round = "the round-trip time" if len(facts.flows) == 1 else f"the round-trip time of {through.name}"
     yield Finding(
         "standing_queue",
-        f"The queue of {facts.port_names[port]} held packets for {instant(delay)} on average, {show(delay / least, '1', 2)} times "
+        f"The queue of {facts.port_names[port]} held packets for {instant(delay)} on average, {multiple(delay / least)} "
         f"{whose_round} without it ({instant(least)}).",
         port=facts.port_names[port],
         help=help,
@@ -145,7 +145,7 @@ def idle_bottleneck(facts: Facts) -> Iterator[Finding]:
         needed = _needed(flow)
         alone = sum(one.number in lost for one in endless) == 1
         short = needed is not None and buffer < SHORT * needed * bdp and alone
-        queue = f"{show(buffer / bdp, '1', 2)} times the bandwidth-delay product of {flow.name}"
+        queue = f"{multiple(buffer / bdp)} the bandwidth-delay product of {flow.name}"
         said = f" Its queue holds {queue}." if buffer < bdp else ""
         stall = flow.value("stall_max_ns")
         waits = stall > 0.01 * facts.run.duration_ns and stall > 2 * flow.value("max_rtt_ns")
@@ -190,7 +190,7 @@ def unfair_share(facts: Facts) -> Iterator[Finding]:
         said = f" What differs: {', '.join(differs)}."
     else:
         said = " Their settings and round-trip times are the same: other seeds may say otherwise."
-    often = f"{show(high / low, '1', 2)} times as much as {least.name}" if low > 0 else f"while {least.name} delivered nothing"
+    often = f"{multiple(high / low)} as much as {least.name}" if low > 0 else f"while {least.name} delivered nothing"
     rate = f" ({show(low, 'bps')})" if low > 0 else ""
     among = f" Of {number(len(flows))} flows these are the first and the last." if len(flows) > 2 else ""
     text = f"{most.name} delivered {show(high, 'bps')}, {often}{rate}.{said}{among}"
@@ -210,7 +210,7 @@ def _differences(facts: Facts, least: Flow, most: Flow) -> list[str]:
         differs.append(f"{least.text('congestion_control')} beside {most.text('congestion_control')}")
     longer, ratio = (least.value("min_rtt_ns") - most.value("min_rtt_ns")), least.value("min_rtt_ns") / most.value("min_rtt_ns")
     if ratio >= 1.5 and longer > _longest_wait(facts):  # by more than a queue that was never empty can feign
-        differs.append(f"a round-trip time {show(ratio, '1', 2)} times as long")
+        differs.append(f"a round-trip time {multiple(ratio)} as long")
     full = [_full_ports(facts, flow) for flow in (least, most)]
     if full[0] > full[1]:
         differs.append(f"{number(full[0])} ports that dropped or marked its packets, the other {number(full[1])}")

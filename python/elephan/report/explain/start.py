@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elephan.base.quantity import show
+from elephan.base.quantity import multiple, show
 from elephan.report.explain.facts import FULL_QUEUE, Events, Facts, Flow
 from elephan.report.explain.finding import Finding, back_in_avoidance, grouped, instant, many, number, packets, whose
 
@@ -90,7 +90,7 @@ def slow_start_overshoot(facts: Facts) -> Iterator[Finding]:
         if off and (rise := min(one.rise for one in found)) >= DELAY_RISE:
             least = "" if len(group) == 1 else " at least"
             help = (
-                f"The round-trip time rose to {show(rise, '1', 2)} times its least value{least} before the loss was noticed. "
+                f"The round-trip time rose to {multiple(rise)} its least value{least} before the loss was noticed. "
                 "HyStart looks for such a rise: try tcp.slow_start=hystart."
             )
         what, own = f"the queue of {port}" if port else "a queue", ""
@@ -132,7 +132,7 @@ def _over(flow: Flow, found: _Overflow) -> tuple[str, str]:
     if not (alone and buffer > 0 and beyond > 0) or (facts.rates_change and _changed_before(facts, found.noticed)):
         return "", ""
     grew, holds, way, room = (show(size, "bytes") for size in (window, bdp + buffer, bdp, buffer))
-    shot = f" by {show(beyond / buffer, '1', 2)} times the buffer"
+    shot = f" by {multiple(beyond / buffer)} the buffer"
     over = (
         f" Its window grew to {grew}, but the path holds {holds}: {way} on the way and {room} in the queue. So it overshot{shot}."
     )
@@ -195,7 +195,7 @@ def slow_start_by_delay(facts: Facts) -> Iterator[Finding]:
             if facts.bottleneck is not None and len(facts.flows) == 1 and not facts.rates_change:
                 bdp = facts.ports("rate_bps")[facts.bottleneck] * flow.value("min_rtt_ns") / 8e9
                 port = facts.port_names[facts.bottleneck]
-                share = f", {show(windows[0] / bdp, '1', 2)} times what is on the way at the full rate of {port}"
+                share = f", {multiple(windows[0] / bdp)} what is on the way at the full rate of {port}"
             text = f"Slow start of {flow.name} ended without a loss at a window of {show(windows[0], 'bytes')}{share}"
             yield Finding("slow_start_by_delay", f"{text}: its {looks}.", begin / 1e9, begin / 1e9, flow.name)
             continue

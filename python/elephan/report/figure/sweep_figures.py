@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.base.quantity import scale_for, show
+from elephan.base.quantity import counted, scale_for, show
 from elephan.base.stats import NOTHING
 from elephan.experiment.claims import interval_text
 from elephan.report.figure import draw as d
@@ -319,7 +319,9 @@ def _caption(swept: Swept, roles: Roles, statistic: str) -> str:
     averaged = any(group.size > 1 for group in groups)
     if roles.drawn:
         said = [
-            "Each point is a variant." if len(swept.labels) <= POINTS_MAX else f"{len(swept.labels)} variants are too many to draw."
+            "Each point is a variant."
+            if len(swept.labels) <= POINTS_MAX
+            else f"{counted(len(swept.labels), 'variant')} are too many to draw."
         ]
         said.append("Grey: means of as many variants each, with 95 % intervals over variants.")
         return " ".join([*said, f"Colours: {roles.color.words}."] if roles.color and len(swept.labels) <= POINTS_MAX else said)

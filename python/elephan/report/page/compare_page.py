@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from elephan.base.quantity import show
+from elephan.base.quantity import counted, show
 from elephan.base.stats import Interval
 from elephan.experiment.claims import interval_text
 from elephan.experiment.compare.experiments import STATISTICS
@@ -27,6 +27,7 @@ from elephan.report.page.page import (
 )
 from elephan.report.page.run_page import facts
 from elephan.report.style import Drawing
+from elephan.report.words.few import few
 from elephan.report.words.unheard import unheard
 
 FAIR = 0.95  # Jain's index from which two flows count as sharing equally
@@ -262,14 +263,16 @@ def panel_warnings(panel: Panel) -> list[str]:
 def page(panel: Panel) -> Page:
     """The page of a comparison."""
     manifest = panel.manifest()
-    runs = f"{len(panel.trials)} runs, {panel.repetitions} of each variant with the same seeds; ranges are 95 % intervals."
+    runs = (
+        f"{counted(len(panel.trials), 'run')}, {panel.repetitions} of each variant with the same seeds; ranges are 95 % intervals."
+    )
     names = ", ".join(panel.labels[:8]) + (f" and {len(panel.labels) - 8} more" if len(panel.labels) > 8 else "")
     return Page(
         kicker="elephan · compare" + (" · quick" if panel.facts["quick"] else ""),
         title=names,
         question=f"How do they behave alone, beside each other and beside Reno on {network_line(panel)}?",
         answer=answer(panel),
-        fine=runs + shorter(panel),
+        fine=" ".join(filter(None, (runs, few(panel.repetitions)))) + shorter(panel),
         warnings=panel_warnings(panel),
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),

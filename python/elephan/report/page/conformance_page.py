@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from elephan.base.quantity import TIMES, show
+from elephan.base.quantity import TIMES, counted, show
 from elephan.experiment.claims import interval_text
 from elephan.experiment.conformance.conformance import Conformance, place
 from elephan.experiment.conformance.judge import FAILED, NOT_APPLICABLE, NOT_SURE, PASSED, Finding
@@ -34,7 +34,7 @@ def answer(found: Conformance) -> list[str]:
     """What came out, in sentences."""
     counts = found.counts
     applicable = len(found.findings) - counts[NOT_APPLICABLE]
-    sentences = [f"{found.label} passes {counts[PASSED]} of {applicable} checks."]
+    sentences = [f"{found.label} passes {counts[PASSED]} of {counted(applicable, 'check')}."]
     for verdict, words in ((FAILED, "Failed"), (NOT_SURE, "Not sure")):
         names = [one.check.id for one in found.findings if one.verdict == verdict]
         sentences += [f"{words}: {', '.join(names)}."] if names else []
@@ -91,7 +91,7 @@ def page(found: Conformance) -> Page:
         title=title(found),
         question="Does this congestion control do what RFC 9743 and common sense ask of it?",
         answer=answer(found),
-        fine=f"{len(found.trials)} runs in {show(found.facts['wall_s'], 's')}.",
+        fine=f"{counted(len(found.trials), 'run')} in {show(found.facts['wall_s'], 's')}.",
         warnings=warnings(found),
         version=str(about["elephan"]),
         command=str(manifest.get("command") or command_line()),

@@ -7,7 +7,7 @@ const live = (() => {
   const NEAR = 28; // pixels
   const NS = "http://www.w3.org/2000/svg";
   const list = v => Array.isArray(v) ? v : [v];
-  const four = v => Math.abs(v) >= 1e5 || (v !== 0 && Math.abs(v) < 1e-4) ? String(+v.toPrecision(4)).replace("e+", "e") : String(+v.toPrecision(4));
+  const four = v => sketch.number(v, 4);
   const unit = words => { const last = (words ?? "").split(", ").at(-1); return words?.includes(", ") && last.length < 13 ? last.replace(/ \(.*\)$/, "") : ""; };
 
   // A value of an axis in words: the label of its tick, or the number with the unit that the axis says.

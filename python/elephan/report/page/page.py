@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.base.errors import shown, shown_within
-from elephan.base.quantity import in_base, show
+from elephan.base.quantity import counted, in_base, show
 from elephan.base.stats import Interval
 from elephan.report.style import Drawing
 from elephan.result.folder import read_manifest
@@ -28,7 +28,7 @@ def of_failures(failures: Sequence[str], facts: Mapping[str, Any]) -> list[str]:
     """The warnings of a page some of whose runs are missing or have failed."""
     found = [f"Incomplete: {facts['incomplete']}. The same command goes on."] if "incomplete" in facts else []
     if failures:
-        many = "1 run failed" if len(failures) == 1 else f"{len(failures)} runs failed; the first"
+        many = f"{counted(len(failures), 'run')} failed" + ("; the first" if len(failures) > 1 else "")
         found.append(f"{many}: {failures[0]}")
     return found
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from elephan.base.quantity import show
+from elephan.base.quantity import counted, show
 from elephan.base.stats import Interval
 from elephan.experiment.claims import interval_text
 from elephan.experiment.path.advice import Advice
@@ -25,22 +25,16 @@ from elephan.theory import closed as theory
 FRAGILE = 1.1  # times its time a row takes with one packet more lost from which on the answer says so
 
 
-def _streams(count: int) -> str:
-    return "1 stream" if count == 1 else f"{count} streams"
-
-
 def value_text(form: Form) -> str:
     """A closed form as a person writes it."""
     if form.unit in ("segments", "packets"):
-        return f"{form.value:,.0f} {form.unit}".replace(",", "\u202f")
-    if form.unit == "1":
-        return f"{form.value:.2g}"
-    return show(form.value, form.unit, 4)
+        return counted(round(form.value), form.unit.removesuffix("s"))
+    return show(form.value, form.unit, 2 if form.unit == "1" else 4)
 
 
 def how(row: Row) -> str:
     """Whether a row is simulated, and how it is carried on."""
-    runs = "1 run" if row.time_s.n == 1 else f"{row.time_s.n} runs"
+    runs = counted(row.time_s.n, "run")
     if row.time_s.n > 1 and not row.is_estimate and math.isnan(row.time_s.low):
         runs += ", none of which lost a packet"
     if not row.method:
@@ -71,9 +65,10 @@ def answer_lines(answer: Answer) -> list[str]:
     best, rows = answer.best, answer.known
     wire = next(form for form in answer.forms if form.name == "time_wire")
     rate = show(best.goodput_bps.mean, "bps", 2 if best.is_rough else 3)
+    who = f"{best.controller} and {counted(best.streams, 'stream')}"
     lines = [
-        f"{show(answer.question.size_bytes, 'bytes')} take {time_text(best)} with {best.controller} and {_streams(best.streams)}, "
-        f"{rate}; a wire that is always full would need {show(wire.value, 's')}."
+        f"{show(answer.question.size_bytes, 'bytes')} take {time_text(best)} with {who}, {rate}; "
+        f"a wire that is always full would need {show(wire.value, 's')}."
     ]
     worst = max(rows, key=lambda row: row.time_s.mean)
     if worst.time_s.mean > NEAR * best.time_s.mean:
@@ -87,7 +82,7 @@ def answer_lines(answer: Answer) -> list[str]:
     wanted = next(form for form in answer.forms if form.name == "bdp")
     streams = answer.advice.after.streams if answer.advice.after else best.streams
     needed = streams_needed(answer.question, streams)
-    limit = "" if needed == streams else f"; a window of TCP ends at 1 GiB, so that takes {needed} streams"
+    limit = "" if needed == streams else f"; a window of TCP ends at 1 GiB, so that takes {counted(needed, 'stream')}"
     lines.append(f"To fill the path {value_text(wanted)} must be in flight{limit}.")
     return lines
 
@@ -185,7 +180,7 @@ def page(answer: Answer) -> Page:
         title=f"{show(question.rate_bps, 'bps')} over {show(question.rtt_s, 's')}",
         question=question.text,
         answer=answer_lines(answer),
-        fine=f"{len(answer.curves)} runs, the same seeds for every congestion control. {assumed}",
+        fine=f"{counted(len(answer.curves), 'run')}, the same seeds for every congestion control. {assumed}",
         warnings=path_warnings(answer),
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),

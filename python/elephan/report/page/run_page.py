@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.base.errors import InputError
-from elephan.base.quantity import seconds, show
+from elephan.base.quantity import counted, seconds, show
 from elephan.report.explain.facts import Facts
 from elephan.report.explain.finding import Finding, marks, numbers, when
 from elephan.report.explain.rules import findings
@@ -137,6 +137,7 @@ def facts(manifest: dict[str, object]) -> list[tuple[str, str]]:
     """What a reader needs to know about how a result came about."""
     host = manifest.get("host") or {}
     assert isinstance(host, dict)
+    cores = counted(int(str(host.get("cpus") or 1)), "core")
     rows = [
         ("elephan", str(manifest.get("elephan", ""))),
         ("seed", str(manifest.get("seed", ""))),
@@ -150,7 +151,7 @@ def facts(manifest: dict[str, object]) -> list[tuple[str, str]]:
         ("captures", _captures(_list(manifest.get("captures")))),
         (
             "machine",
-            f"{host.get('system', '')} {host.get('machine', '')}, {host.get('cpus', '')} cores, Python {host.get('python', '')}",
+            f"{host.get('system', '')} {host.get('machine', '')}, {cores}, Python {host.get('python', '')}",
         ),
     ]
     return [(name, value) for name, value in rows if value]

@@ -18,9 +18,14 @@ const sketch = (() => {
   // --- numbers on axes, as elephan.base.quantity and matplotlib write them
   const grouped = text => text.replace(/^-?\d{4,}/, d => d.replace(/\B(?=(\d{3})+$)/g, "\u202f"));
   const short = v => String(+v.toPrecision(6));
+  const raised = (v, count) => { // 2.5 × 10⁻⁸
+    const [number, power] = v.toExponential(count - 1).split("e");
+    return `${+number} × 10${String(+power).replace(/./g, d => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(d)])}`;
+  };
+  const number = (v, count) => v !== 0 && (Math.abs(v) < 1e-6 || Math.abs(v) >= 1e15) ? raised(v, count) : grouped(String(+v.toPrecision(count)));
   const UNITS_NS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
   const FORMATS = {
-    plain: v => v < 1e6 ? grouped(short(v)) : v.toExponential(0),
+    plain: v => v < 1e6 ? grouped(short(v)) : raised(v, 1),
     percent: v => short(100 * v) + " %",
     count: v => grouped(short(v)),
     time: v => { const [f, u] = UNITS_NS.find(([f]) => v >= f * 0.9995) ?? [1, "ns"]; return `${+(v / f).toPrecision(3)} ${u}`; },
@@ -160,7 +165,7 @@ const sketch = (() => {
   }
   function decimals(values) {
     const digits = Math.max(0, ...values.map(v => (String(+v.toPrecision(6)).split("e")[0].split(".")[1] ?? "").length));
-    return v => Math.abs(v) >= 1e15 || (v !== 0 && Math.abs(v) < 1e-6) ? v.toExponential() : grouped(v.toFixed(digits));
+    return v => Math.abs(v) >= 1e15 || (v !== 0 && Math.abs(v) < 1e-6) ? raised(+v.toPrecision(6), 6) : grouped(v.toFixed(digits));
   }
 
   // --- drawing
@@ -510,5 +515,7 @@ const sketch = (() => {
     }
     place.replaceChildren(svg);
   }
+  draw.number = number;
+  draw.raised = raised;
   return draw;
 })();

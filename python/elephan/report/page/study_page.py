@@ -16,6 +16,7 @@ from elephan.report.page.notebook import answered
 from elephan.report.page.page import Group, Page, Section, of_failures, parameter_groups
 from elephan.report.page.run_page import facts
 from elephan.report.page.sweep_page import sections
+from elephan.report.words.few import few
 from elephan.report.words.swept import Swept
 from elephan.result import folder
 from elephan.result.command import command_line
@@ -38,16 +39,17 @@ def of_holm(verdicts: Sequence[Verdict]) -> str:
     weaker = [verdict.claim.id for verdict in decided if verdict.holm != verdict.verdict]
     stands = len(decided) - len(weaker)
     return (
-        f"Of {len(decided)} verdicts on means {stands} stand{'s' if stands == 1 else ''} after Holm's correction for {family} "
-        f"claims (5 % for one wrong verdict or more among all){'; not ' + ', '.join(weaker) if weaker else ''}."
+        f"Of {counted(len(decided), 'verdict')} on means {stands} stand{'s' if stands == 1 else ''} after Holm's correction for "
+        f"{counted(family, 'claim')} (5 % for one wrong verdict or more among all){'; not ' + ', '.join(weaker) if weaker else ''}."
     )
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:
     """`12 claims: 7 hold, 1 fail, 1 inconclusive; the quick run covers 2 in part and leaves 1 out`."""
     counts = Counter(v.verdict for v in verdicts)
-    words = [f"{counts['holds']} hold", f"{counts['fails']} fail", f"{counts['inconclusive']} inconclusive"]
-    text = f"{len(verdicts)} claims: {', '.join(words)}"
+    each = (("holds", "holds", "hold"), ("fails", "fails", "fail"), ("inconclusive", "inconclusive", "inconclusive"))
+    words = [f"{counts[name]} {one if counts[name] == 1 else many}" for name, one, many in each]
+    text = f"{counted(len(verdicts), 'claim')}: {', '.join(words)}"
     if not counts[NOT_RUN]:
         return text
     out = sum(not verdict.run for verdict in verdicts)
@@ -93,6 +95,7 @@ def page(results: Results) -> Page:
     runs = len(results.trials)
     warnings = of_failures(results.failures, results.facts)
     quick = " The quick run: fewer repetitions and points, wider intervals." if study.quick else ""
+    quick += f" {few(min((one.repetitions for one in study.experiments), default=0))}".rstrip()
     version = core.call("version")
     scenario = str(results.facts.get("scenario", ""))
     sha256 = hashlib.sha256(scenario.encode()).hexdigest() if scenario else ""  # as in manifest.json
@@ -102,7 +105,7 @@ def page(results: Results) -> Page:
         title=study.title,
         question=study.question,
         answer=answer(results),
-        fine=f"{tally(verdicts)}. {runs} runs in {show(results.facts['wall_s'], 's')}.{quick}",
+        fine=f"{tally(verdicts)}. {counted(runs, 'run')} in {show(results.facts['wall_s'], 's')}.{quick}",
         warnings=warnings,
         verdicts=[verdict for verdict in verdicts if verdict.run],
         verdict_note=_NOTE + of_holm(verdicts) + _left_out(verdicts),

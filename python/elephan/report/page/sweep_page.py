@@ -22,6 +22,7 @@ from elephan.report.page.run_page import facts
 from elephan.report.words import baseline, wording
 from elephan.report.words.baseline import Baseline
 from elephan.report.words.effects import Effect, by_statistic
+from elephan.report.words.few import few
 from elephan.report.words.swept import Swept
 from elephan.statistic import measures, titles
 
@@ -213,7 +214,9 @@ def _fine(swept: Swept) -> str:
     if "filter" in swept.sweep.facts:
         one = swept.sweep.facts["filter"]
         said = f"Only {one['condition']}: {len(swept.labels)} of {one['of']} variants. {said}"
-    return f"{said}; brackets are 95 % intervals." if swept.repetitions > 1 and not swept.alike(swept.shown) else f"{said}."
+    if swept.repetitions < 2 or swept.alike(swept.shown):
+        return f"{said}."
+    return f"{said}; brackets are 95 % intervals. {few(swept.repetitions)}".rstrip()
 
 
 def sections(swept: Swept) -> list[Section]:

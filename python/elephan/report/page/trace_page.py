@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from elephan.base.quantity import counted, show
+from elephan.base.quantity import counted, multiple, show
 from elephan.capture.limits import has_rate, lasted_ns
 from elephan.capture.oneway import way_of
 from elephan.capture.trace import SHARE_MIN
@@ -110,7 +110,7 @@ def _phase_lines(trace: Trace, found: Phases) -> list[str]:
         return lines
     others = trace.beside_share(trace.row(trace.focus))
     if others > SHARE_MIN:
-        lines.append(f"It shares its path: meanwhile other connections delivered {show(others, '1', 2)} times as much as it did.")
+        lines.append(f"It shares its path: meanwhile other connections delivered {multiple(others)} as much as it did.")
     elif "rate_bps" not in trace.manifest:
         lines.append("What its path carries is not known here; --rate says it.")
     return lines

@@ -19,7 +19,7 @@
   }
   function digits(v, count) {
     if (v === 0) return "0";
-    if (Math.abs(v) < 1e-9 || Math.abs(v) >= 1e15) return String(+v.toPrecision(count));
+    if (Math.abs(v) < 1e-6 || Math.abs(v) >= 1e15) return sketch.raised(v, count);
     const text = fixed(v, Math.max(0, count - 1 - Math.floor(Math.log10(Math.abs(v)))));
     const [whole, part] = text.split("."), rest = part?.replace(/0+$/, "");
     return whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") + (rest ? "." + rest : "");

@@ -13,7 +13,7 @@ from collections import Counter
 import numpy as np
 
 from elephan.base import stats
-from elephan.base.quantity import show
+from elephan.base.quantity import counted, show
 from elephan.report.explain.facts import Facts
 from elephan.report.explain.rules import foremost
 from elephan.report.figure.flow_phases import phase_lines, telling
@@ -89,9 +89,9 @@ def _delivered(view: View, found: dict[str, float]) -> str:
         return f"Delivered: {_listed(each)}, together {total}{joint}.{over}"
     entries = texts(run.flows, "traffic")
     if 1 < len(set(entries)) <= NAMED_MAX:
-        return f"Delivered: {_listed(_by_entry(entries, rates))}; all {flows} flows together {total}{joint}."
+        return f"Delivered: {_listed(_by_entry(entries, rates))}; all {counted(flows, 'flow')} together {total}{joint}."
     least, most = show(float(rates.min()), "bps"), show(float(rates.max()), "bps")
-    return f"{flows} flows delivered {total} together, from {least} to {most} each{joint}."
+    return f"{counted(flows, 'flow')} delivered {total} together, from {least} to {most} each{joint}."
 
 
 def _lived(run: Run) -> list[str]:
@@ -116,7 +116,8 @@ def _completed(view: View, found: dict[str, float]) -> str:
         show(x, "ns") for x in (found["fct_ns.mean"], found["fct_ns.p99"], measures.statistic(view.run, "fct_ns.max"))
     )
     what = "streams of transfers from disk to disk" if view.run.copies.num_rows else "transfers"
-    said = f"{done} of {begun} {what} completed, in {mean} on average, {tail} at the 99th percentile and {worst} at most."
+    came = f"{show(done, '1', 9)} of {show(begun, '1', 9)} {what}"
+    said = f"{came} completed, in {mean} on average, {tail} at the 99th percentile and {worst} at most."
     over = ~np.isnan(column(flows, "end_ns")) & np.isnan(column(flows, "fct_ns"))
     if cut := begun - done - int(np.sum(over & finite & (column(flows, "start_ns") >= view.run.warmup_ns))):
         ran = np.where(finite & ~over, view.run.duration_ns - column(flows, "start_ns"), 0.0)[np.isnan(column(flows, "fct_ns"))]
@@ -135,7 +136,7 @@ def _given_up(run: Run) -> str:
     count = int(run.summary.get("given_up", 0))
     if not count:
         return ""
-    which = "One connection was" if count == 1 else f"{count} connections were"
+    which = "One connection was" if count == 1 else f"{counted(count, 'connection')} were"
     return f"{which} given up: the peer did not answer any more."
 
 
@@ -147,8 +148,7 @@ def _rounds(run: Run, found: dict[str, float]) -> str:
         show(x, "ns") for x in (found["round_time.mean"], found["round_time.p99"], measures.statistic(run, "round_time.max"))
     )
     count = int(measures.statistic(run, "round_time.count"))
-    rounds = "1 round" if count == 1 else f"{count} rounds"
-    return f"{rounds} completed, in {mean} on average, {tail} at the 99th percentile and {worst} at most."
+    return f"{counted(count, 'round')} completed, in {mean} on average, {tail} at the 99th percentile and {worst} at most."
 
 
 def _by_entry(entries: list[str], rates: Array) -> list[str]:
@@ -157,7 +157,7 @@ def _by_entry(entries: list[str], rates: Array) -> list[str]:
     for entry, count in Counter(entries).items():
         mine = rates[[one == entry for one in entries]]
         least, most = show(float(mine.min()), "bps"), show(float(mine.max()), "bps")
-        of = f" ({count} flows, {least} to {most} each)" if count > 1 else ""
+        of = f" ({counted(count, 'flow')}, {least} to {most} each)" if count > 1 else ""
         said.append(f"{entry} {show(float(mine.sum()), 'bps')}{of}")
     return said
 
@@ -212,7 +212,7 @@ def _hung(run: Run) -> str:
         since = show(found["since_s"] * 1e9, "ns")
         said.append(f"Deadlock{which} from {since} on: the paused ports {_listed(ports)} waited for each other's buffers.")
     if bites := int(run.summary.get("watchdogs", 0)):
-        said.append(f"Watchdogs dropped what waited {'once' if bites == 1 else f'{bites} times'}.")
+        said.append(f"Watchdogs dropped what waited {'once' if bites == 1 else counted(bites, 'time')}.")
     return " ".join(said)
 
 
@@ -238,7 +238,7 @@ def _stalled(run: Run) -> str:
     stalls = int(column(run.flows, "send_stall").sum())
     if not stalls:
         return ""
-    segments = "1 segment" if stalls == 1 else f"{stalls} segments"
+    segments = counted(stalls, "segment")
     return f"Hosts refused {segments} because qdisc and ring were full (send stalls)."
 
 
@@ -314,7 +314,7 @@ def _notified(run: Run) -> str:
 
 
 def _packets(count: int) -> str:
-    return "1 packet" if count == 1 else f"{show(float(count), '1', 12)} packets"
+    return counted(int(count), "packet")
 
 
 def _were(count: int, what: str) -> str:

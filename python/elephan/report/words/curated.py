@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from elephan.base.errors import InputError
-from elephan.base.quantity import show
+from elephan.base.quantity import counted, show
 from elephan.report.words.view import View, arrow
 from elephan.table.burst import read_burst
 from elephan.table.rows import Array, column, texts
@@ -85,9 +85,10 @@ def _sawtooth(view: View) -> str:
     alike = float(np.corrcoef(np.interp(at, time, window), queue)[0, 1])
     together = f" with it (correlation {alike:.2f})" if alike > ALIKE else f" (correlation {alike:.2f})"
     every = show(float(np.diff(cuts).mean()), "ns", 2)
+    cut = counted(int(signals[-1] - signals[0]), "time")
     after = " after the warm-up" if view.run.warmup_ns else ""
     return (
-        f"The window is cut {int(signals[-1] - signals[0])} times{after}, about every {every}, and swings from {swing[0]} to "
+        f"The window is cut {cut}{after}, about every {every}, and swings from {swing[0]} to "
         f"{swing[1]}; the queue swings from {swing[2]} to {swing[3]}{together}."
     )
 

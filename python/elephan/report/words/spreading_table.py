@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from elephan.base.quantity import show
+from elephan.base.quantity import counted, show
 from elephan.report.page.page import Cell, Column, Table, number_cell
 from elephan.report.words.view import arrow
 from elephan.result.run import Run
@@ -21,12 +21,12 @@ def spread_lines(run: Run) -> list[str]:
     lines = [_line(tree) for tree in trees[:ROOTS_MAX]]
     if len(trees) > ROOTS_MAX:
         rest = sum(tree.paused_ns for tree in trees[ROOTS_MAX:])
-        lines.append(f"{len(trees) - ROOTS_MAX} more roots of congestion paused ports for {show(rest, 'ns')} in all.")
+        lines.append(f"{counted(len(trees) - ROOTS_MAX, 'more root')} of congestion paused ports for {show(rest, 'ns')} in all.")
     return lines
 
 
 def _line(tree: Tree) -> str:
-    ports = "1 port" if len(tree.ports) == 1 else f"{len(tree.ports)} ports"
+    ports = counted(len(tree.ports), "port")
     deep = "" if tree.depth < 2 else f", up to {tree.depth} in a row"
     times = "" if tree.episodes == 1 else f" in {tree.episodes} episodes"
     text = f"{ports} paused for {show(tree.paused_ns, 'ns')} in all{times}{deep}; root {arrow(tree.root)}; victims: "

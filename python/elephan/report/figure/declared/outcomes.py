@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from elephan.base import stats
-from elephan.base.quantity import scale_for, show
+from elephan.base.quantity import counted, scale_for, show
 from elephan.report.figure import draw as d
 from elephan.report.figure.declared.over_time import mark_changes
 from elephan.report.figure.registry import figure
@@ -180,4 +180,6 @@ def ranking(view: View) -> Drawing:
     d.reference(axes, float(values.mean()) * factor, f"mean: {show(float(values.mean()), 'bps')}", "right")
     axes.set_xlim(0.5, values.size + 0.5)
     axes.set_xlabel("flow")
-    return Drawing("ranking", "Goodput, flow by flow", f"{values.size} flows in the measured time, the fastest first.", fig)
+    return Drawing(
+        "ranking", "Goodput, flow by flow", f"{counted(values.size, 'flow')} in the measured time, the fastest first.", fig
+    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.base.quantity import scale_for, show
+from elephan.base.quantity import counted, scale_for, show
 from elephan.report.figure import draw as d
 from elephan.report.figure.declared.over_time import mark_changes
 from elephan.report.figure.declared.switch import NO_PAUSE
@@ -137,19 +137,15 @@ def pause_timeline(view: View) -> Drawing:
             axes[0].plot([], [], "s", color=color(i), label=f"root {arrow(tree.root)}")
         axes[0].legend(loc="upper left", bbox_to_anchor=(0, -0.9 / height * 1.2), ncols=2)
     hidden = sum(len(tree.ports) for tree in trees) - len(rows)
-    words = [f"{_count(len(rows), 'port')} in the order of the tree, below the port to blame; the root of the congestion is "]
+    words = [f"{counted(len(rows), 'port')} in the order of the tree, below the port to blame; the root of the congestion is "]
     words.append(f"{arrow(trees[0].root)}, which nobody paused." if len(drawn) == 1 else "the colour.")
     words.append(
         " Where pause intervals are too many to be told apart the height is the share of time that a port was paused."
         if shares
         else ""
     )
-    words.append(f" {_count(hidden, 'port')} with less paused time left out." if hidden else "")
+    words.append(f" {counted(hidden, 'port')} with less paused time left out." if hidden else "")
     return Drawing("pause-timeline", "Who was paused when", "".join(words), fig)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _zoom(rows: list[tuple[int, Tree, PausedPort]], intervals: _Intervals) -> tuple[float, float] | None:
@@ -194,7 +190,9 @@ def pause_tree(view: View) -> Drawing:
     bars.set_xlabel(f"paused, {unit}")
     rest = len(trees) - len(chosen)
     caption = "A port hangs below the port that was to blame when it was first paused. Bars: its paused time in all."
-    return Drawing("pause-tree", "How far it spread", caption + (f" {_count(rest, 'smaller tree')} left out." if rest else ""), fig)
+    return Drawing(
+        "pause-tree", "How far it spread", caption + (f" {counted(rest, 'smaller tree')} left out." if rest else ""), fig
+    )
 
 
 def _draw_tree(names: Axes, bars: Axes, tree: Tree, paint: str, place: int, x: float) -> int:
@@ -203,7 +201,7 @@ def _draw_tree(names: Axes, bars: Axes, tree: Tree, paint: str, place: int, x: f
     names.plot([0.012], [place], "s", color=paint, markersize=6)
     names.text(0.04, place, f"{arrow(tree.root)}  (root)", va="center", fontsize=9, fontweight="bold", color=INK)
     span = show(tree.end_ns - tree.begin_ns, "ns")
-    text = f"{_count(tree.episodes, 'episode')} within {span}"
+    text = f"{counted(tree.episodes, 'episode')} within {span}"
     bars.text(0, place, text, va="center", fontsize=8.5, color=MUTED)
     at = {tree.root: (0.012, place)}
     place -= 1
@@ -213,7 +211,7 @@ def _draw_tree(names: Axes, bars: Axes, tree: Tree, paint: str, place: int, x: f
         names.text(indent * port.depth + 0.012, place, _label(port), va="center", fontsize=9, color=INK)
         at[port.label] = (indent * port.depth + 0.03, place)
         bars.barh(place, port.paused_ns * x, height=0.62, color=paint, alpha=1.0 if port.depth == 1 else 0.6)
-        words = f"{show(port.paused_ns, 'ns')}, {_count(port.pause_intervals, 'time')}"
+        words = f"{show(port.paused_ns, 'ns')}, {counted(port.pause_intervals, 'time')}"
         at_end = (port.paused_ns * x, place)
         bars.annotate(words, at_end, xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5, color=INK)
         place -= 1
