@@ -1,15 +1,13 @@
 """Checks the prose of the pages: `python tests/python/prose.py` prints what does not hold, and ends with 1 if there is anything.
 
 A sentence has at most 25 words, and a word of the glossary is not replaced by one that means something else here. Code, tables,
-headings and addresses are no prose. Pages that were written before the rule are in `data/older_prose.toml`, each with the number
-of its longer sentences: the number may fall and not grow.
+headings and addresses are no prose.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +26,6 @@ FORBIDDEN = {
 }
 # The changelog names what older versions were called.
 LEFT_OUT = {"docs/data-dictionary.md", "docs/reference/scenario.md", "docs/reference/summary.md", "CHANGELOG.md"}
-OLDER: dict[str, int] = tomllib.loads((Path(__file__).parent / "data" / "older_prose.toml").read_text(encoding="utf-8"))
 
 _FENCE = re.compile(r"^```.*?^```$|^<!--.*?-->$", re.MULTILINE | re.DOTALL)
 
@@ -93,10 +90,7 @@ def problems(page: Path) -> list[str]:
     """Returns what does not hold on a page, a line each."""
     name, text = page.relative_to(ROOT).as_posix(), page.read_text(encoding="utf-8")
     found = [f'{name}:{line}: "{word}": write {better}' for line, word, better in wrong_words(text)]
-    long = long_sentences(text)
-    if len(long) > OLDER.get(name, 0):
-        found += [f"{name}:{line}: {words(one)} words, at most {WORDS_MAX}: {one[:70]}..." for line, one in long]
-    return found
+    return found + [f"{name}:{line}: {words(one)} words, at most {WORDS_MAX}: {one[:70]}..." for line, one in long_sentences(text)]
 
 
 def main() -> int:

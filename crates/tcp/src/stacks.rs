@@ -195,8 +195,8 @@ options! {
         windows = false, "assumed: RFC 5681 section 4.1";
         freebsd = true, "FreeBSD newreno_after_idle";
     }
-    /// The window of a SYN-ACK is scaled, as that of no real TCP is (RFC 7323 section 2.2): for a protocol that is not bound to
-    /// 64 KB in the first round trip. Both ends must have it.
+    /// The window of a SYN-ACK is scaled, for a protocol that is not bound to 64 KB in the first round trip. No real TCP does that
+    /// (RFC 7323 section 2.2). Both ends must have it.
     scaled_syn_ack_window: bool {
         rfc = false, "RFC 7323 section 2.2";
         winxp = false, "RFC 1323 section 2.2";
@@ -448,7 +448,7 @@ options! {
         linux_2_4 | linux = DelayedAckRule::Linux, "Linux tcp_event_data_recv, tcp_send_delayed_ack";
         freebsd = DelayedAckRule::Fixed, "FreeBSD DELAY_ACK: every second segment or the timeout";
     }
-    /// With `delayed_ack_rule` `linux` and SACK: how many ACKs of segments beyond a hole are held back at most and sent as one; 0
+    /// With `delayed_ack_rule` `linux` and SACK: how many ACKs of segments beyond a hole are held back at most and sent as one. 0
     /// holds none back.
     sack_compression_acks: u32 {
         rfc = 0, "RFC 5681 section 4.2: an ACK at once";

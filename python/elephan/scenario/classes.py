@@ -119,8 +119,8 @@ class Tcp(Table):
     ssthresh_initial: Slow-start threshold at the start; none where it is above the largest window of TCP, 65535 << 14 bytes.
     idle_restart: Congestion window after an idle period longer than the RTO falls back to the initial window.
     idle_threshold: Idle time that lowers the window raises ssthresh to three quarters of what it was, if that is more.
-    scaled_syn_ack_window: The window of a SYN-ACK is scaled, as that of no real TCP is (RFC 7323 section 2.2): for a protocol that
-        is not bound to 64 KB in the first round trip. Both ends must have it.
+    scaled_syn_ack_window: The window of a SYN-ACK is scaled, for a protocol that is not bound to 64 KB in the first round trip. No
+        real TCP does that (RFC 7323 section 2.2). Both ends must have it.
     cwnd_validation: Congestion window validation: idle time halves the window once an RTO, an unused window shrinks towards its
         use.
     cwnd_validation_acks: With `cwnd_validation`, each ACK outside recovery begins the RTO anew after which an unused window
@@ -163,7 +163,7 @@ class Tcp(Table):
     delayed_ack_rule: How delayed ACKs are timed: `fixed` (every n-th segment, or the timeout) or `linux` (adaptive, with quick
         ACKs).
     sack_compression_acks: With `delayed_ack_rule` `linux` and SACK: how many ACKs of segments beyond a hole are held back at most
-        and sent as one; 0 holds none back.
+        and sent as one. 0 holds none back.
     sack_compression_delay: How long they are held back, and no longer than a twentieth of the round trip.
     sack_compression_slack: How much later than that their timer rings.
     delayed_ack_first: The first data segment of a connection is acknowledged at once.
