@@ -289,9 +289,10 @@ def test_a_first_window_that_fits_into_no_queue_is_no_slow_start() -> None:
 
 
 def test_advice_needs_its_reason() -> None:
-    """One lost packet is no reason for another congestion control; a queue before an application says nothing of slow start."""
+    """A flow that its receiver limits needs no other congestion control; one with little data did not overshoot."""
     one = el.explain("sack-processing").findings
     assert not any("bbr" in each.help for each in one)
+    assert "try bbr" in told("random loss", "random_loss")[0].help
     call = [each for each in el.explain("aqm").findings if each.flow == "call"]
     assert {each.rule for each in call} == {"own_side"}
     assert "the application had nothing to send." in call[0].text

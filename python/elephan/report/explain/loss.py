@@ -7,14 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from elephan.base.quantity import show
-from elephan.report.explain.facts import Facts
+from elephan.report.explain.facts import Events, Facts, Flow
 from elephan.report.explain.finding import ALONE, Finding, grouped, listed, many, number, times, whose
 from elephan.report.words.reasons import REASONS
 from elephan.table import hostrows
 from elephan.table.rows import column, texts
 
 LOSS_BLIND = ("bbr", "bbr3", "copa", "pcp")  # congestion controls that make nothing smaller for a single loss
-FEW = 10  # losses of a flow; fewer cost little
 FULL = 0.95  # utilisation from which on a link is busy
 
 
@@ -87,16 +86,25 @@ def random_loss(facts: Facts) -> Iterator[Finding]:
     busy = max(float(facts.ports("utilisation")[port]) for port in ports)
     weight = 0.0
     if losers and busy < FULL:
-        text += f" The link was busy for {show(busy, '%', 2)} of the time: the losses were no sign of congestion."
-        window, spent = sum(flow.spent()[1] for flow in losers), sum(sum(flow.spent()) for flow in losers)
-        # Where the congestion window was no limit, or losses were few, another congestion control changes little.
-        if not blind and window > 0.5 * spent and len(lost) >= FEW * len(losers):
+        which = "The link" if len(ports) == 1 else "The busiest of them"
+        text += f" {which} was busy for {show(busy, '%', 2)} of the time: the losses were no sign of congestion."
+        if not blind and any(_held_down(flow, lost) for flow in losers):
             help = "A congestion control that does not take each loss for congestion keeps the rate: try bbr."
             weight = 1 - busy
-    brief = f"{who} lost {many(len(lost), 'packet')} at random, which senders took for congestion."
+    brief = f"{who} lost {many(len(lost), 'packet')} at random; senders took lost data for congestion."
     yield Finding(
         "random_loss", text, float(lost.time[0]) / 1e9, float(lost.time[-1]) / 1e9, "", names, help, brief=brief, weight=weight
     )
+
+
+def _held_down(flow: Flow, lost: Events) -> bool:
+    """Whether losses on links held the window of a flow down: it limited the flow, and had no time to grow back from the cuts."""
+    own = lost.where(lost.flow == flow.number)
+    if not len(own) or not flow.by_window():
+        return False
+    rate, rtt = flow.facts.ports("rate_bps")[flow.facts.place_of(own.port[0])], flow.value("min_rtt_ns")
+    rounds = rate * rtt / 8e9 / flow.value("cur_mss") / 2  # Reno adds a segment a round trip to half of what the path holds
+    return bool(len(own) * rounds * rtt >= 0.5 * flow.lived_ns)
 
 
 def needless(facts: Facts) -> Iterator[Finding]:

@@ -54,6 +54,6 @@ def findings(facts: Facts) -> list[Finding]:
 
 def foremost(facts: Facts) -> list[str]:
     """Returns what explains most of a run, in a sentence or two with time and cause; nothing where nothing explains much."""
-    told = [one for rule in FOREMOST for one in rule(facts) if one.brief and one.weight >= LEAST]
-    most = sorted(told, key=lambda one: -one.weight)[:TOLD]
+    told = [max(found, key=lambda one: one.weight) for rule in FOREMOST if (found := [one for one in rule(facts) if one.brief])]
+    most = sorted((one for one in told if one.weight >= LEAST), key=lambda one: -one.weight)[:TOLD]
     return [one.brief for one in sorted(most, key=lambda one: (one.begin_s is None, one.begin_s or 0.0))]

@@ -143,7 +143,8 @@ def idle_bottleneck(facts: Facts) -> Iterator[Finding]:
         name, bdp = facts.port_names[port], facts.ports("rate_bps")[port] * flow.value("min_rtt_ns") / 8e9
         buffer = float(facts.ports("queue_max_bytes")[port])
         needed = _needed(flow)
-        alone = sum(one.number in lost for one in endless) == 1
+        # With other flows, or losses on links, a cut does not begin with a full queue.
+        alone = sum(one.number in lost for one in endless) == 1 and not flow.drops.reason.are("link_loss").any()
         short = needed is not None and buffer < SHORT * needed * bdp and alone
         queue = f"{multiple(buffer / bdp)} the bandwidth-delay product of {flow.name}"
         said = f" Its queue holds {queue}." if buffer < bdp else ""

@@ -29,7 +29,7 @@ WHY = {  # of one flow, and of several
 
 def timeouts(facts: Facts) -> Iterator[Finding]:
     """Flows waited for their retransmission timer."""
-    for group in grouped([(flow, flow.timeouts.time) for flow in facts.lossy if len(flow.timeouts)]):
+    for group in grouped([(flow, flow.timeouts.time) for flow in facts.lossy if len(flow.timeouts)], 1):
         flows, at = [flow for flow, _ in group], np.sort(np.concatenate([times for _, times in group]))
         causes = [why_timeout(flow, float(times[0])) for flow, times in group]
         first, count = float(at[0]), at.size
