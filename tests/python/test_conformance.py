@@ -240,12 +240,12 @@ def test_diff_names_the_checks_that_differ_with_numbers(folder: Path, capfd: pyt
         found.save(folder / name, report=False)
     assert cli.status_of(["diff", "a", "b"]) == 0
     told = capfd.readouterr().out
-    assert re.search(r"loss-1-friendly +passed +failed +1 times +\d[\d.]* ", told)
+    assert re.search(r"loss-1-friendly +passed +failed +1 \u00d7 +\d[\d.]* ", told)
     assert cli.status_of(["diff", "a", "b", "--json"]) == 0
     rows = {one["check"]: one for one in json.loads(capfd.readouterr().out)}
     friendly = rows["loss-1-friendly"]
     assert (friendly["differs"], friendly["verdict_a"], friendly["verdict_b"]) == ("verdict", "passed", "failed")
-    assert friendly["a"]["mean"] == 1.0
+    assert (friendly["a"]["mean"], friendly["unit"]) == (1.0, "1")
     assert friendly["b"]["mean"] > 2
     assert cli.status_of(["diff", "a", "a"]) == 0
     told = capfd.readouterr().out

@@ -385,3 +385,23 @@ def test_a_program_that_hangs_costs_its_deadline_once(tmp_path: Path) -> None:
     assert bounds.message.count("\n") < 6, "the story was shortened all the same"
     assert [one.message for one in others] == ["not run: the program did not answer in bounds"] * 2
     assert len(found.trials) == 0
+
+
+def test_conformance_tells_what_a_program_cost(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    made = program(tmp_path, last="open({!r}, 'a').write(str(n) + chr(10))".format(str(tmp_path / "counts")))
+    out = tmp_path / "out"
+    assert cli.status_of(["conformance", str(made), "--only", "start", "--quick", "--out", str(out), "--no-stories"]) == 0
+    told = capfd.readouterr()
+    # Of each process, hello included; the first only says hello, before the run.
+    counted = sum(int(line) for line in (tmp_path / "counts").read_text().split()) - 1
+    found = json.loads((out / "conformance.json").read_text())
+    assert found["answers"] == counted > 1000
+    assert 1e-6 < found["answers_s"] / found["answers"] < 0.1
+    assert f"The program answered {f'{counted:,}'.replace(',', chr(0x202F))} lines in " in (out / "report.html").read_text()
+    assert el.load(out).as_dict()["answers"] == counted
+    assert "mine answered" not in told.out
+
+
+def test_a_class_has_no_answers_to_tell(tmp_path: Path) -> None:
+    found = el.conformance("reno", only=["bounds"], quick=True)
+    assert (found.as_dict()["answers"], found.as_dict()["answers_s"]) == (0, 0.0)

@@ -10,7 +10,7 @@ from typing import Any
 from rich.text import Text
 
 from elephan.base import stats
-from elephan.base.quantity import in_files
+from elephan.base.quantity import TIMES, in_files
 from elephan.experiment.conformance.conformance import Conformance
 from elephan.experiment.conformance.judge import Finding
 from elephan.report.screen import Screen, bounds, grid
@@ -41,15 +41,16 @@ class Change:
 
     @property
     def unit(self) -> str:
-        """The unit of the scores: 1 where the margin is in units of another control."""
+        """The unit of the scores: times where the margin is in units of another control."""
         of = self.a or self.b
-        return "1" if of is None or of.check.of else of.check.unit
+        return TIMES if of is None or of.check.of else of.check.unit
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the check for JSON."""
         sides = {name: None if one is None else _score(one).as_dict() for name, one in (("a", self.a), ("b", self.b))}
         verdicts = {f"verdict_{name}": None if one is None else one.verdict for name, one in (("a", self.a), ("b", self.b))}
-        return {"check": self.id, "differs": self.kind, "unit": in_files(self.unit), **verdicts, **sides}
+        unit = "1" if self.unit == TIMES else in_files(self.unit)
+        return {"check": self.id, "differs": self.kind, "unit": unit, **verdicts, **sides}
 
 
 @dataclass(frozen=True)
@@ -107,4 +108,4 @@ def _end(interval: stats.Interval, side: int) -> float:
 def _text(finding: Finding | None, unit: str) -> str:
     if finding is None or not _score(finding).n:
         return "-"
-    return f"{bounds(_score(finding), unit)}{' times' if finding.check.of else ''}"
+    return bounds(_score(finding), unit)

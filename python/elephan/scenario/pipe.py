@@ -13,6 +13,7 @@ import os
 import select
 import signal
 import subprocess
+import threading
 import time
 import weakref
 from collections.abc import Callable
@@ -35,6 +36,28 @@ class ProgramError(ElephanError):
 
 class ProgramHung(ProgramError):
     """A program has not answered in time."""
+
+
+class _Cost:
+    """What the programs of this process have cost: answers, and the seconds in which they were waited for."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.answers, self.seconds = 0, 0.0
+
+    def add(self, seconds: float) -> None:
+        with self.lock:  # runs are in threads
+            self.answers += 1
+            self.seconds += seconds
+
+
+_COST = _Cost()
+
+
+def cost() -> tuple[int, float]:
+    """Returns how many answers programs have given to this process, and the seconds that it asked and waited for them."""
+    with _COST.lock:
+        return _COST.answers, _COST.seconds
 
 
 def _no_number(word: str) -> Any:
@@ -91,9 +114,11 @@ class Pipe:
         if not self.alive:
             raise ProgramError("the program has been ended already")
         self._asked += 1
-        until = time.monotonic() + self._deadline
+        begin = time.monotonic()
+        until = begin + self._deadline
         self._send(f'{{"n":{self._asked},{call}}}\n'.encode(), until)
         line = self._line(until)
+        _COST.add(time.monotonic() - begin)
         try:
             answer = _decode(line.decode())
         except (ValueError, RecursionError) as error:

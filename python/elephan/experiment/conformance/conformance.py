@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.base.errors import InputError, shown
 from elephan.base.paths import as_path
+from elephan.base.progress import note
+from elephan.base.quantity import counted
 from elephan.base.seed import seed_or_none
 from elephan.base.signals import Interrupted
 from elephan.experiment.conformance import harness
@@ -29,6 +31,7 @@ from elephan.experiment.trials import Trials, Variant, check_repetitions, known
 from elephan.result import folder
 from elephan.result.run import Run
 from elephan.scenario.congestion import Controller, names, read_controllers
+from elephan.scenario.pipe import cost
 from elephan.scenario.trust import Trust, trust
 from elephan.statistic import measures
 
@@ -110,6 +113,15 @@ class Conformance(folder.Result):
         """Whether no check failed."""
         return not self.counts[FAILED]
 
+    @property
+    def not_applicable(self) -> dict[str, list[str]]:
+        """The checks that do not apply, by reason."""
+        found: dict[str, list[str]] = {}
+        for one in self.findings:
+            if one.verdict == NOT_APPLICABLE:
+                found.setdefault(one.message, []).append(one.check.id)
+        return found
+
     def finding(self, id: str) -> Finding:
         """Returns the finding of a check; InputError if there is no such check."""
         known(id, [one.check.id for one in self.findings], "check")
@@ -133,6 +145,8 @@ class Conformance(folder.Result):
             "repetitions": self.facts["repetitions"],
             "quick": self.facts["quick"],
             "wall_s": self.facts["wall_s"],
+            "answers": self.facts["answers"],
+            "answers_s": self.facts["answers_s"],
             "checks": [finding.as_dict() for finding in self.findings],
         }
 
@@ -220,11 +234,16 @@ def conformance(
         folder.check_target(out, "conformance")
     how = How(workers, on, store_of(store, out), again, "conformance", "conformance", progress, partial=True, why=why, keep=keep)
     work = _Work(controller, claimed, trust(python_from, controller.value), how, first, count)
-    clock = time.monotonic()
+    clock, (answers, waited) = time.monotonic(), cost()
     findings = work.fast(chosen) if fail_fast else work.all(chosen)
     told, findings = work.stories(findings) if stories else ([], findings)
+    answers, waited = cost()[0] - answers, cost()[1] - waited
+    if answers:
+        each = 1e6 * waited / answers
+        note(f"{controller.label} answered {counted(answers, 'line')} in {waited:.3g} s, {each:.0f} us each", progress)
     facts = {
         "seed": first, "repetitions": count, "quick": quick, "like": claimed, "failures": [], "guests": work.guests,
+        "answers": answers, "answers_s": waited,
         "wall_s": time.monotonic() - clock, **work.incomplete,
     }  # fmt: skip
     found = Conformance(controller, findings, told, work.trials, facts)

@@ -41,7 +41,7 @@ def write_junit(path: Path, label: str, findings: Sequence[Finding], wall_s: flo
                     one.check.learn,
                     one.check.source,
                     one.message,
-                    f"elephan run {one.story}" if one.story else "",
+                    f"elephan run {one.story}" if one.story else one.no_story,
                 ]
                 failure = ElementTree.SubElement(case, "failure", {"message": shown(one.words), "type": "conformance"})
                 failure.text = shown("\n".join(filter(None, text)))

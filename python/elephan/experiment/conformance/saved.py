@@ -28,6 +28,7 @@ def load_conformance(path: Path) -> Conformance:
         findings = [_finding(one) for one in found["checks"]]
         facts = {key: found[key] for key in ("seed", "repetitions", "quick", "wall_s")} | {
             "like": found.get("like", ""),
+            **{key: found.get(key, 0) for key in ("answers", "answers_s")},
         }
         controller = Controller(found["congestion_control"], found["value"])
     facts |= {"manifest": manifest, "folder": str(path)}

@@ -21,6 +21,8 @@ def tables(found: Conformance, screen: Screen) -> None:
     """Prints a row per check, and what failed with the command that shows it."""
     table = grid("check", "verdict", found.label, "expected", *found.others, words=("verdict", "expected"))
     for one in found.findings:
+        if one.verdict == NOT_APPLICABLE:
+            continue
         unit = one.check.unit
         score = bounds(one.score, unit) if one.score.n else "-"
         if one.check.of and one.judged.n:
@@ -28,7 +30,10 @@ def tables(found: Conformance, screen: Screen) -> None:
         known = (one.beside.get(name, (math.nan, "")) for name in found.others)
         others = ("-" if math.isnan(value) else show(value, unit) for value, unit in known)
         table.add_row(one.check.id, Text(one.verdict, _STYLES[one.verdict]), score, one.check.expected, *others)
-    screen.print(table)
+    if table.row_count:
+        screen.print(table)
+    for reason, names in found.not_applicable.items():
+        screen.sentences([f"Not applicable: {', '.join(names)} ({reason})."])
     for one in found.findings:
         if one.verdict == FAILED:
             screen.print(f"{one.check.id}: {one.check.title}", style="red")

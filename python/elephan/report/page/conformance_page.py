@@ -68,6 +68,14 @@ def _failed(found: Conformance, finding: Finding) -> Section:
     return Section(f"Failed: {one.title}", intro, listing="\n".join([*([message] if message else []), *lines]))
 
 
+def _cost(found: Conformance) -> str:
+    """What a program took; empty for a control that is none."""
+    answers, seconds = found.facts["answers"], found.facts["answers_s"]
+    if not answers:
+        return ""
+    return f" The program answered {counted(answers, 'line')} in {show(seconds, 's')}, {show(seconds / answers, 's', 2)} each."
+
+
 def page(found: Conformance) -> Page:
     """Returns the page of a conformance run."""
     manifest = found.manifest()
@@ -76,10 +84,14 @@ def page(found: Conformance) -> Page:
     sections = [_failed(found, one) for one in found.findings if one.verdict == FAILED]
     drawing = room(found)
     sections += [Section("How far from the margins", drawings=[drawing])] if drawing is not None else []
-    for area in dict.fromkeys(one.check.area for one in found.findings):
-        rows = [_row(one, found.others) for one in found.findings if one.check.area == area]
-        sections.append(Section(area.upper() if area == "aqm" else area.capitalize(), tables=[Table(heads, rows)]))
-    rows = [[Cell(one.check.id), Cell(one.check.learn), Cell(one.check.reason), Cell(one.check.source)] for one in found.findings]
+    applicable = [one for one in found.findings if one.verdict != NOT_APPLICABLE]
+    for area in dict.fromkeys(one.check.area for one in applicable):
+        rows = [_row(one, found.others) for one in applicable if one.check.area == area]
+        sections.append(Section(area.upper() if area in ("aqm", "l4s") else area.capitalize(), tables=[Table(heads, rows)]))
+    if found.not_applicable:
+        rows = [[Cell(", ".join(names)), Cell(reason)] for reason, names in found.not_applicable.items()]
+        sections.append(Section("Not applicable", tables=[Table([Column("checks"), Column("because")], rows)]))
+    rows = [[Cell(one.check.id), Cell(one.check.learn), Cell(one.check.reason), Cell(one.check.source)] for one in applicable]
     columns = [Column("check"), Column("what it tells"), Column("margin"), Column("source")]
     sections.append(Section("What each check asks", _NOTE, tables=[Table(columns, rows)]))
     about: Mapping[str, object] = {
@@ -91,7 +103,7 @@ def page(found: Conformance) -> Page:
         title=title(found),
         question="Does this congestion control do what RFC 9743 and common sense ask of it?",
         answer=answer(found),
-        fine=f"{counted(len(found.trials), 'run')} in {show(found.facts['wall_s'], 's')}.",
+        fine=f"{counted(len(found.trials), 'run')} in {show(found.facts['wall_s'], 's')}.{_cost(found)}",
         warnings=warnings(found),
         version=str(about["elephan"]),
         command=str(manifest.get("command") or command_line()),
