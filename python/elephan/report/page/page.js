@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const PAPER = 760; // pixels of a figure on paper, however wide the screen is
-  const TALL = 900; // pixels of a figure that may be longer than a sheet
+  const TALL = 800; // pixels of a figure that is made to fit on a sheet
   const root = document.documentElement;
   const dark = () => root.dataset.scheme ? root.dataset.scheme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   const sketches = [...document.querySelectorAll(".sketch")].map(place => live(place, JSON.parse(place.textContent)));

@@ -135,7 +135,7 @@
       }
       rowsShown = shown;
       body.replaceChildren();
-      const head = make(body, "tr");
+      const head = make(make(body, "thead"), "tr"), rest = make(body, "tbody");
       [...axes.map(a => a.words), ...statistics.map(s => s.title)].forEach((title, k) => {
         const sorted = state.sort === k, th = make(head, "th", { "aria-sort": sorted ? state.down ? "descending" : "ascending" : "none", ...(k < axes.length ? {} : { class: "num" }) });
         const button = make(th, "button", { type: "button" }, title + (sorted ? state.down ? " ▼" : " ▲" : ""));
@@ -143,7 +143,7 @@
       });
       const some = state.all ? shown : shown.slice(0, FIRST);
       for (const i of some) {
-        const tr = make(body, "tr", base && base[i] === i ? { class: "base" } : {});
+        const tr = make(rest, "tr", base && base[i] === i ? { class: "base" } : {});
         for (const axis of axes) make(tr, "td", {}, axis.texts[axis.at[i]]);
         for (const s of statistics) {
           const found = cell(s, i, base), unit = base && s.unit === "%" ? "pp" : s.unit;
