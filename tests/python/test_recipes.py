@@ -16,6 +16,8 @@ import pytest
 from test_one_file import python
 
 ROOT = Path(__file__).parents[2]
+# What cargo needs to build, and what `generate` writes.
+COPIED = ("crates/", "schema/", "docs/reference/", "docs/models/", "docs/data", "python/elephan/", "Cargo", "rust")
 
 STATISTIC = '''"""How long flows took to set up."""
 
@@ -68,6 +70,33 @@ def test_a_figure_is_one_file(tmp_path: Path) -> None:
     assert "drop-dots  " in done.stdout
 
 
+TABLE = """//! When hosts woke up.
+
+use crate::names::Text;
+use crate::table::table;
+
+table! {
+    /// A row is a wake-up of a host.
+    WakeRow, WakeColumns in "wakes" {
+        /// Its time
+        time_ns: i64 = "ns",
+        /// The host that woke up
+        host: Text = "",
+    }
+}
+
+#[test]
+fn a_row_comes_back() {
+    let mut recorder = crate::Recorder::memory();
+    let host = recorder.intern("early");
+    recorder.wakes.push(WakeRow { time_ns: 5, host });
+    let tables = recorder.finish().unwrap();
+    let wakes = tables.iter().find(|table| table.name == "wakes").unwrap();
+    assert_eq!((wakes.rows, wakes.batches[0].num_columns()), (1, 2));
+}
+"""
+
+
 def _registered(file: Path, like: str, line: str) -> None:
     """Adds a line to a registry, below the one that begins as `like`."""
     text = file.read_text(encoding="utf-8")
@@ -76,17 +105,74 @@ def _registered(file: Path, like: str, line: str) -> None:
     file.write_text(text[: found.end()] + f"{found[1]}{line}\n" + text[found.end() :], encoding="utf-8")
 
 
+OPTION = """    /// Most bytes of the initial window; two segments are always allowed.
+    initial_window_limit: Bytes {
+        rfc = Bytes(14_600), "RFC 6928 section 2";
+        winxp | linux_2_4 | linux | windows | freebsd = Bytes(1 << 30), "assumed: none";
+    }
+"""
+
+# RFC 6928 section 2: min (10*MSS, max (2*MSS, 14600)).
+OPTION_TEST = """
+#[test]
+fn the_initial_window_has_a_limit() {
+    let rfc = [("rfc", 1000, 10_000.0), ("rfc", 2000, 14_600.0), ("rfc", 9000, 18_000.0)];
+    for (stack, mss, window) in rfc.into_iter().chain([("linux", 2000, 20_000.0)]) {
+        let o = options(stack, &Overrides { mss: Some(Bytes(mss)), timestamps: Some(false), ..plain() });
+        let mut net = Net::perfect(&o);
+        net.open();
+        assert_eq!(net.a.controller().window(), window);
+    }
+}
+"""
+
+
+def _copied(copy: Path) -> Path:
+    """A copy of the repository as far as the tests need it."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in listed.stdout.splitlines():
+        if name.startswith(
+            (
+                "crates/",
+                "schema/",
+                "docs/reference/",
+                "docs/models/",
+                "docs/data",
+                "python/elephan/scenario",
+                "python/elephan/table",
+                "Cargo",
+                "rust",
+            )
+        ):
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
+    return copy
+
+
+def _cargo(copy: Path, *words: str) -> None:
+    environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target" / "recipes")}
+    done = subprocess.run(
+        ["cargo", words[0], "--quiet", "--offline", *words[1:]],
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+        timeout=1500,
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+
+
+def _generated(copy: Path) -> str:
+    """The reference, written as `make generate` does; what is in the schema stands there too."""
+    _cargo(copy, "run", "--package", "elephan-scenario", "--bin", "generate", "--")
+    return (copy / "docs/reference/scenario.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="needs Rust")
 def test_a_congestion_control_a_queue_and_a_kind_of_traffic_are_one_file_and_one_line(tmp_path: Path) -> None:
-    """In a copy of the repository; `generate` then writes them into the schema, as `make generate` does."""
-    copy = tmp_path / "elephan"
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in listed.stdout.splitlines():
-        if name.startswith(("crates/", "schema/", "docs/reference/", "python/elephan/scenario", "Cargo", "rust")):
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, copy / name)
-    crates = copy / "crates"
+    crates = _copied(tmp_path) / "crates"
     algorithm, queue, traffic = crates / "cc/src/algorithm", crates / "link/src/queue", crates / "traffic/src"
     (algorithm / "steady.rs").write_text((algorithm / "reno.rs").read_text().partition("#[cfg(test)]")[0].replace("Reno", "Steady"))
     _registered(algorithm / "mod.rs", "reno: Reno", 'steady: Steady(steady::Steady) = "Steady: an example",')
@@ -94,12 +180,44 @@ def test_a_congestion_control_a_queue_and_a_kind_of_traffic_are_one_file_and_one
     _registered(queue / "mod.rs", '"blue" => blue: Blue', '/// Basket: an example\n    "basket" => basket: Basket(BasketSpec);')
     (traffic / "drip.rs").write_text((traffic / "cbr.rs").read_text().partition("#[cfg(test)]")[0].replace("Cbr", "Drip"))
     _registered(traffic / "lib.rs", "cbr::Cbr", 'drip::Drip, "Drip: an example.";')
-    command = ["cargo", "run", "--quiet", "--offline", "--package", "elephan-scenario", "--bin", "generate", "--"]
-    environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target" / "recipes")}
-    done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False, env=environment, timeout=1500)
-    assert done.returncode == 0, done.stderr[-3000:]
-    reference = (copy / "docs/reference/scenario.md").read_text(encoding="utf-8")
+    reference = _generated(tmp_path)
     assert '"steady"' in reference
     assert "queue-basket" in reference
     assert '"drip"' in reference
-    assert "steady" in json.dumps(json.loads((copy / "schema/elephan.schema.json").read_text(encoding="utf-8")))
+    assert "steady" in json.dumps(json.loads((tmp_path / "schema/elephan.schema.json").read_text(encoding="utf-8")))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="needs Rust")
+def test_a_tcp_option_is_declared_once_and_acts_in_one_place(tmp_path: Path) -> None:
+    tcp = _copied(tmp_path) / "crates/tcp"
+    stacks = tcp / "src/stacks.rs"
+    head, before, rest = stacks.read_text().partition("    /// Slow-start threshold at the start;")
+    assert before
+    stacks.write_text(head + OPTION + before + rest)
+    sender = tcp / "src/sender.rs"
+    window = "u64::from(segments) * u64::from(mss)"
+    assert sender.read_text().count(window) == 1
+    limited = f"({window}).min(options.initial_window_limit.0.max(2 * u64::from(mss)))"
+    sender.write_text(sender.read_text().replace(window, limited))
+    tests = tcp / "tests/loopback/handshake.rs"
+    tests.write_text(tests.read_text() + OPTION_TEST)
+    assert "initial_window_limit" in _generated(tmp_path)
+    _cargo(tmp_path, "run", "--package", "elephan-tcp", "--example", "stack_table", "--")
+    assert "| `initial_window_limit` | `14.6 KB` |" in (tmp_path / "docs/models/stacks.md").read_text(encoding="utf-8")
+    _cargo(tmp_path, "test", "--package", "elephan-tcp", "--test", "loopback", "the_initial_window_has_a_limit")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="needs Rust")
+def test_a_table_is_one_file_and_two_lines_of_names(tmp_path: Path) -> None:
+    record = _copied(tmp_path) / "crates/record"
+    (record / "src/wakes.rs").write_text(TABLE)
+    _registered(record / "src/lib.rs", "mod trace;", "mod wakes;")
+    _registered(record / "src/lib.rs", "pub use trace::", "pub use wakes::WakeRow;")
+    _registered(record / "src/recorder.rs", "use crate::trace::", "use crate::wakes::WakeRow;")
+    _registered(record / "src/recorder.rs", "copies: CopyRow,", "wakes: WakeRow,")
+    _cargo(tmp_path, "test", "--package", "elephan-record", "--lib", "a_row_comes_back")
+    _cargo(tmp_path, "run", "--package", "elephan-record", "--example", "data_dictionary", "--")
+    assert "The host that woke up" in (tmp_path / "docs/data-dictionary.md").read_text(encoding="utf-8")
+    assert "def wakes(self) -> pa.Table:" in (tmp_path / "python/elephan/table/classes.py").read_text(encoding="utf-8")
