@@ -1,5 +1,7 @@
 """How Sphinx makes the book. `docs/build.py` assembles its pages first; `make docs` does both."""
 
+import re
+
 from elephan import _core
 
 project = "elephan"
@@ -62,5 +64,16 @@ def _as_text(app: object, what: str, name: str, obj: object, options: object, li
     lines[:] = found
 
 
+def with_rows(html: str) -> str:
+    """Returns a page in which those lines of an output are marked that have columns, with two or more spaces between them."""
+    return re.sub(r'<span class="go">(?=[^<]*\S {2,}\S[^<]*</span>)', '<span class="go row">', html)
+
+
+def _mark_rows(app: object, page: str, template: str, context: dict[str, str], tree: object) -> None:
+    if "body" in context:
+        context["body"] = with_rows(context["body"])
+
+
 def setup(app: object) -> None:
     app.connect("autodoc-process-docstring", _as_text)
+    app.connect("html-page-context", _mark_rows)

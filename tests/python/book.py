@@ -138,10 +138,11 @@ class Reader:
     def _command(self, command: str, lines: list[str]) -> str:
         places = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
         env = os.environ | {"PATH": places, "COLUMNS": "96", "NO_COLOR": "1"}
-        done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=env, timeout=SECONDS_MAX)
+        seen = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}  # a reader sees both
+        done = subprocess.run(command, shell=True, **seen, text=True, check=False, env=env, timeout=SECONDS_MAX)
         got = [line.rstrip() for line in done.stdout.replace("\u202f", " ").replace("\u00a0", " ").splitlines()]
         if done.returncode:
-            self.problems.append(f"{command}: status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+            self.problems.append(f"{command}: status {done.returncode}\n{done.stdout[-4000:]}")
         elif not matches(lines, got):
             wanted = "\n".join(difflib.unified_diff(lines, got, "the page", "the output", lineterm="", n=1))
             self.problems.append(f"{command}\n{wanted}")

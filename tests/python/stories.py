@@ -97,13 +97,13 @@ def helped(rows: Rows, finding: Any) -> None:
     if found := re.match(rf"The timer waits ({QUANTITY}) at least .*, ({NUMBER}) round-trip times( or more)?\.", finding.help):
         waited = {one["flow"] for one in rows.repairs if one["kind"] == "rto"}
         near(found[2], value(found[1]) / max(rows.flows[flow]["min_rtt_ns"] for flow in waited), 2)
-    if found := re.match(rf"The queue never fell below ({QUANTITY}) in these samples", finding.help):
+    if found := re.match(rf"The queue never fell below ({QUANTITY}) in the samples", finding.help):
         port = rows.ports[finding.port]["port"]
         begin = max(min((one["time_ns"] for one in rows.repairs), default=0), rows.run.warmup_ns)
         held = [one["queue_bytes"] for one in rows.run.port_samples.to_pylist() if one["port"] == port and one["time_ns"] > begin]
         near(found[1], min(held))
     if found := re.match(
-        rf"This window was ({QUANTITY}) at most, ({NUMBER}) times what is on the way at the full rate of (.+)\. A", finding.help
+        rf"This window was ({QUANTITY}) at most, ({NUMBER}) times the bandwidth-delay product of (.+)\. A", finding.help
     ):
         near(found[1], row["max_rwin_rcvd"])
         near(found[2], row["max_rwin_rcvd"] * 8e9 / rows.ports[found[3]]["rate_bps"] / row["min_rtt_ns"], 2)

@@ -89,6 +89,8 @@ def test_docs_finds_a_page(tmp_path: Path) -> None:
     assert docs.find("index", site) == site / "index.html"
     with pytest.raises(InputError, match='no page "dctpc"; did you mean "dctcp"'):
         docs.find("dctpc", site)
+    with pytest.raises(InputError, match=r'no page "slow disk"; its search: file://.*/search\.html\?q=slow%20disk$'):
+        docs.find("slow disk", site)
     with pytest.raises(InputError, match="no page"):
         docs.find("../secret", site)
 
@@ -115,6 +117,14 @@ print(build.relinked(text, build.DOCS / "models" / "x.md", "models/x.md", build.
     assert found, done.stdout
     assert links == "[a](nowhere.md) [b](reno.md#x) [c](../contributing.md) [d](https://example.org)"
     assert others == "{'https://example.org'}\n"
+
+
+def test_rows_of_an_output_stay_whole() -> None:
+    code = """import conf
+for line in ("flow  rate", "it ends. Then", "   What would help: it", "loss.max &gt;   0.1 %"):
+    print('row' in conf.with_rows(f'<span class="go">{line}</span>'))"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=book.ROOT / "docs")
+    assert done.stdout.split() == ["True", "False", "False", "True"]
 
 
 def test_a_live_figure_has_its_scenario() -> None:

@@ -278,7 +278,8 @@ STATEMENTS: dict[str, list[tuple[str, Callable[[Rows, re.Match[str]], None]]]] =
     "slow_start_overshoot": [
         (
             rf"(?:Slow start|The startup) of (?P<flow>.+) went on until the queue of (?P<port>.+) overflowed; (?P<lost>{N}) {WERE} "
-            rf"lost until (?P<until>{Q})\.(?: Its window grew to (?P<grew>{Q}), but the path holds (?P<holds>{Q}): (?P<way>{Q}) on "
+            rf"lost until (?P<until>{Q})\.(?: With headers its window grew to (?P<grew>{Q}), but the path "
+            rf"holds (?P<holds>{Q}): (?P<way>{Q}) on "
             rf"the way and (?P<room>{Q}) in the queue\. So it overshot by (?P<times>{N}) times the buffer\.(?: The cut left "
             rf"(?P<left>{Q}), still more than the path holds: (?P<after>{N}) {WERE} lost after it\.)?)?{OFF}",
             overshoot,
@@ -304,8 +305,8 @@ STATEMENTS: dict[str, list[tuple[str, Callable[[Rows, re.Match[str]], None]]]] =
     ],
     "slow_start_by_delay": [
         (
-            rf"Slow start of (?P<flow>.+) ended without a loss at a window of (?P<size>{Q})(?:, {N} times what is on the way at "
-            r"the full rate of .+)?: its slow start \(\w+\) looks at the delay\.",
+            rf"Slow start of (?P<flow>.+) ended without a loss at a window of (?P<size>{Q})(?:, {N} times the bandwidth-"
+            r"delay product of .+)?: its slow start \(\w+\) looks at the delay\.",
             by_delay,
         ),
         (

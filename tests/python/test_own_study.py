@@ -78,6 +78,7 @@ def test_it_runs_and_opens_without_its_folder(study: Path, capsys: pytest.Captur
     assert {one.claim.id: one.verdict for one in again.verdicts} == verdicts
     assert again.table().num_rows == 4
     assert cli.status_of(["report", "results/buffers"]) == 0
+    assert "elephan · study buffers<" in Path("results/buffers/report.html").read_text(encoding="utf-8")
     assert cli.status_of(["study", "run", "buffers", "--strict"]) == 2
 
 

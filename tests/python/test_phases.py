@@ -312,7 +312,7 @@ def test_a_rate_below_what_was_seen_and_none_at_all(stalled: el.Run, tmp_path: P
     said = capfd.readouterr().out
     note = "more than the 9.41 Mb/s that a path of 10 Mb/s carries: its phases are found with the highest rate it showed"
     assert note in said
-    assert "--rate says it" not in said
+    assert "give it with --rate" not in said
     assert note in (where / "report.html").read_text(encoding="utf-8")
     assert not el.load(where).phases().path_known
     assert el.analyze(file, rate="1 Gbps").notes == []
@@ -321,7 +321,7 @@ def test_a_rate_below_what_was_seen_and_none_at_all(stalled: el.Run, tmp_path: P
     assert cli.status_of(["analyze", str(sawtooth), "--out", str(where / "own"), "--remaining", "10GB"]) == 0
     said = capfd.readouterr().out
     assert "It was at the best that this flow has reached (18.8 Mb/s)" in said
-    assert "What its path carries is not known here; --rate says it." in said
+    assert "A capture does not show the rate of the path. If you know it, give it with --rate." in said
     assert "plateau" not in said
     assert "steady state" not in said
 

@@ -367,6 +367,7 @@ def load_study(path: Path) -> Results:
     where, manifest = folder.open_result(path)
     quick = bool(manifest.get("quick"))
     study = _own(where / _COPY, quick, to_run=False) if (where / _COPY).is_dir() else open_study(manifest["name"], quick)
+    study.name = manifest["name"]  # the folder of the copy has another one
     facts = {key: manifest[key] for key in ("failures", "wall_s", "runs", "command")}
     facts |= {key: manifest[key] for key in ("incomplete",) if key in manifest}
     facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": read_json(where / "provenance.json")}

@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 from elephan.base.browser import show, show_beside
 from elephan.base.errors import InputError, nearest
@@ -31,7 +32,9 @@ def find(page: str | None, book: Path) -> Path:
     if tails:
         return names[min(tails, key=len)]
     words = sorted({name.rpartition("/")[2] for name in names})
-    raise InputError(f'the book has no page "{page}"{nearest(asked.rpartition("/")[2], words)}')
+    hint = nearest(asked.rpartition("/")[2], words)
+    search = f"{(book / 'search.html').as_uri()}?q={quote(page)}"
+    raise InputError(f'the book has no page "{page}"{hint if hint.startswith("; did") else f"; its search: {search}"}')
 
 
 def command(

@@ -40,7 +40,7 @@ def receive_window(facts: Facts) -> Iterator[Finding]:
             if window * len(facts.flows) < bdp:
                 size, times = show(window, "bytes"), multiple(window / bdp)
                 help = (
-                    f"This window was {size} at most, {times} what is on the way at the full rate of "
+                    f"This window was {size} at most, {times} the bandwidth-delay product of "
                     f"{facts.port_names[port]}. A larger tcp.receive_window lets it send more."
                 )
         yield Finding("receive_window", text, flow=flows[0].name if len(group) == 1 else "", help=help, count=len(group))
@@ -111,9 +111,8 @@ def standing_queue(facts: Facts) -> Iterator[Finding]:
     floor = float(later.min()) if later.size else 0.0
     help = ""
     if floor > 0.1 * facts.ports("queue_max_bytes")[port] and not facts.paused and facts.ports("utilisation")[port] >= FULL:
-        help = (
-            f"The queue never fell below {show(floor, 'bytes')} in these samples: a queue shorter by that would cost no throughput."
-        )
+        less = show(floor, "bytes")
+        help = f"The queue never fell below {less} in the samples. A limit that is {less} smaller would cost no throughput."
     whose_round = "the round-trip time" if len(facts.flows) == 1 else f"the round-trip time of {through.name}"
     yield Finding(
         "standing_queue",

@@ -134,7 +134,8 @@ def _over(flow: Flow, found: _Overflow) -> tuple[str, str]:
     grew, holds, way, room = (show(size, "bytes") for size in (window, bdp + buffer, bdp, buffer))
     shot = f" by {multiple(beyond / buffer)} the buffer"
     over = (
-        f" Its window grew to {grew}, but the path holds {holds}: {way} on the way and {room} in the queue. So it overshot{shot}."
+        f" With headers its window grew to {grew}, but the path holds {holds}: {way} on the way and {room} in the queue. "
+        f"So it overshot{shot}."
     )
     return over + _left_too_much(flow, lost, found.noticed, wire, bdp + buffer), shot
 
@@ -195,7 +196,7 @@ def slow_start_by_delay(facts: Facts) -> Iterator[Finding]:
             if facts.bottleneck is not None and len(facts.flows) == 1 and not facts.rates_change:
                 bdp = facts.ports("rate_bps")[facts.bottleneck] * flow.value("min_rtt_ns") / 8e9
                 port = facts.port_names[facts.bottleneck]
-                share = f", {multiple(windows[0] / bdp)} what is on the way at the full rate of {port}"
+                share = f", {multiple(windows[0] / bdp)} the bandwidth-delay product of {port}"
             text = f"Slow start of {flow.name} ended without a loss at a window of {show(windows[0], 'bytes')}{share}"
             yield Finding("slow_start_by_delay", f"{text}: its {looks}.", begin / 1e9, begin / 1e9, flow.name)
             continue

@@ -112,7 +112,7 @@ def _phase_lines(trace: Trace, found: Phases) -> list[str]:
     if others > SHARE_MIN:
         lines.append(f"It shares its path: meanwhile other connections delivered {multiple(others)} as much as it did.")
     elif "rate_bps" not in trace.manifest:
-        lines.append("What its path carries is not known here; --rate says it.")
+        lines.append("A capture does not show the rate of the path. If you know it, give it with --rate.")
     return lines
 
 
