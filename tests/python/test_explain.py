@@ -16,9 +16,10 @@ import pytest
 from elephan import cli
 from elephan.report.explain.facts import Facts
 from elephan.report.explain.finding import Finding
-from elephan.report.explain.rules import RULES, findings
+from elephan.report.explain.rules import RULES, findings, foremost
 from elephan.report.figure.draw import mark_numbers
 from elephan.report.page import run_page
+from elephan.report.words.answer import answer
 
 ROOT = Path(__file__).parents[2]
 README = re.search(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
@@ -272,6 +273,22 @@ def ended_in_slow_start(run: el.Run) -> int:
         if time_ns < first.get(flow, 0):
             last[flow] = phase
     return sum(last.get(flow, "handshake") in ("slow_start", "handshake") for flow in lost)
+
+
+def test_an_answer_says_what_explains_most_and_nothing_twice() -> None:
+    """Slow start is told with its time and its losses in one sentence; a run without a reason gets none."""
+    run = el.run("sawtooth")
+    lines = answer(run)
+    drops = [row["time_ns"] for row in run.events.to_pylist() if row["kind"] == "drop"]
+    before = sum(time < 0.75e9 for time in drops)
+    shot = f"At 308 ms slow start overflowed the queue of left → right by 2 times the buffer, and {before} packets were lost."
+    assert lines[2].startswith(shot)
+    for name in ("incast", "rtt-fairness", "link-failure", "bbr-vs-cubic", "slow-start"):
+        whole = answer(el.run(name))
+        parts = re.split(r"(?<=\.) (?=[A-Z])", " ".join(whole))
+        assert len(set(parts)) == len(parts), name
+    assert not foremost(Facts(el.run("load-latency")))
+    assert not foremost(Facts(el.run("socket-buffer"))), "the answer itself says what limited its flow"
 
 
 def plain(count: int) -> str:

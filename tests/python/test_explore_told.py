@@ -5,7 +5,7 @@ import re
 import elephan as el
 import pytest
 from elephan.scenario.source import library
-from explored import CHROMIUM, Server, open_scenario, settled
+from explored import CHROMIUM, Server, ask, open_scenario, settled, until
 from pages import Failed, Page, served
 
 
@@ -54,5 +54,14 @@ def test_the_page_shows_the_statements_and_their_marks(page):
             assert re.sub(r"\s+", " ", one.help) in shown
         marks = page.locator("[aria-label=Statements] .mark-of text").all_text_contents()
         assert marks == [str(number) for number, one in enumerate(story, 1) if one.begin_s is not None]
+        # An engine in WebAssembly has no rules: nobody asks it, and nothing is said of an error.
+        ask(page, "(s.engine.kind = 'wasm', s.story = [], s.told = { ...s.told }, 0)")
+        drawn = ask(page, "s.drawn")
+        ask(page, "(s.set('seed', '2'), 0)")
+        until(page, "s.drawn > x && s.marks.length > 0", drawn)
+        page.wait_for_timeout(600)
+        assert ask(page, "s.story.length") == 0
+        assert ask(page, "[s.untold, s.problem]") == [None, None]
+        assert not page.locator(".story").count()
     finally:
         server.stop()
