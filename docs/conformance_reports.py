@@ -3,10 +3,12 @@
 `make conformance` runs it; `--check` says whether the page is what it would write.
 """
 
+import math
 import sys
 from pathlib import Path
 
 import elephan as el
+from elephan.base.quantity import TIMES, show
 from elephan.experiment.claims import interval_text
 from elephan.experiment.conformance.conformance import Conformance
 from elephan.experiment.conformance.judge import FAILED, NOT_APPLICABLE, NOT_SURE, PASSED, REFERENCES, Finding
@@ -68,10 +70,11 @@ def anchor(label: str) -> str:
 def row(finding: Finding) -> str:
     """Returns the row of a check that is not passed."""
     one = finding.check
-    unit = "1" if one.of else one.unit
+    unit = TIMES if one.of else one.unit
     score = finding.judged if one.of else finding.score
-    text = f"{interval_text(score, unit, 3)}{' times' if one.of else ''}" if score.n else finding.message or "-"
-    others = [finding.beside.get(name, "-") for name in REFERENCES]
+    text = interval_text(score, unit, 3) if score.n else finding.message or "-"
+    known = [finding.beside.get(name, (math.nan, "")) for name in REFERENCES]
+    others = ["-" if math.isnan(value) else show(value, unit) for value, unit in known]
     return f"| {one.id} | {finding.verdict} | {text} | {one.expected} | {' | '.join(others)} |"
 
 
