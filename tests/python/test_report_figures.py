@@ -71,7 +71,7 @@ def test_shares_are_compared_of_flows_that_compete_alike(scenario: str, more: di
 def test_what_the_question_is_about_comes_first() -> None:
     assert answer(el.run("aqm", set={"duration": "20 s"}))[0].startswith("Half of the messages took")
     held = answer(el.run("pause-head-of-line", set={"duration": "60 ms", "warmup": "55 ms"}))
-    assert "victims: TCP to the fast receiver" in held[0]
+    assert "the victims: TCP to the fast receiver" in held[0]
 
 
 def test_the_longest_queue_is_of_the_whole_run() -> None:

@@ -13,6 +13,7 @@ from elephan.report.words.phases import change_lines
 from elephan.report.words.reasons import STAGES
 from elephan.report.words.spreading_table import spread_lines
 from elephan.report.words.view import arrow
+from elephan.table.spreading import spreading
 
 SHARE_TOLD = 0.05  # of a flow's life, from which on a limit is told
 STANDING = 0.5  # mean delay of a queue in round-trip times without it
@@ -256,8 +257,9 @@ def marks(facts: Facts) -> Iterator[Finding]:
 
 def pauses(facts: Facts) -> Iterator[Finding]:
     """PAUSE or PFC stopped ports, and whose packets waited."""
-    for line in spread_lines(facts.run):
-        yield Finding("pauses", line)
+    begins = [tree.begin_ns / 1e9 for tree in spreading(facts.run)]
+    for place, line in enumerate(spread_lines(facts.run)):
+        yield Finding("pauses", line, begins[place])
 
 
 def changes(facts: Facts) -> Iterator[Finding]:

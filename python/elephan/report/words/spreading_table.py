@@ -29,16 +29,16 @@ def _line(tree: Tree) -> str:
     ports = counted(len(tree.ports), "port")
     deep = "" if tree.depth < 2 else f", up to {tree.depth} in a row"
     times = "" if tree.episodes == 1 else f" in {tree.episodes} episodes"
-    text = f"{ports} paused for {show(tree.paused_ns, 'ns')} in all{times}{deep}; root {arrow(tree.root)}; victims: "
-    return text + _victims(tree.victims)
+    text = f"Congestion at the root {arrow(tree.root)} paused {ports} for {show(tree.paused_ns, 'ns')} in all{times}{deep}."
+    return f"{text} {_victims(tree.victims)}"
 
 
 def _victims(victims: tuple[Victim, ...]) -> str:
     if not victims:
-        return "none."
+        return "It held only flows that go there: no victims."
     named = [f"{v.name} (held {show(v.held_ns / v.packets, 'ns')} a packet{_rates(v)})" for v in victims[:VICTIMS_NAMED_MAX]]
     rest = len(victims) - len(named)
-    return ", ".join(named) + (f" and {rest} more." if rest else ".")
+    return f"It held flows that do not go there, the victims: {', '.join(named)}{f' and {rest} more' if rest else ''}."
 
 
 def _rates(victim: Victim) -> str:
