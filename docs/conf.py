@@ -1,6 +1,7 @@
 """How Sphinx makes the book. `docs/build.py` assembles its pages first; `make docs` does both."""
 
 import re
+from pathlib import Path
 
 from elephan import _core
 
@@ -35,6 +36,7 @@ html_css_files = ["book.css"]
 html_js_files = ["live.js"]
 html_show_sphinx = False
 html_copy_source = False
+html_search_scorer = str(Path(__file__).parent / "scorer.js")
 html_show_search_summary = False  # it would fetch pages, which a browser refuses for file://
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
 pygments_style = "friendly"

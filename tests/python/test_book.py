@@ -10,6 +10,7 @@ import sys
 import threading
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import book
 import prose
@@ -19,6 +20,7 @@ from elephan.base.errors import InputError
 from elephan.cli.command import docs
 from elephan.explore import server
 from elephan.explore.book import application
+from explored import CHROMIUM
 
 QUICK = ("sawtooth",)
 TUTORIALS = [pytest.param(page, marks=[] if page.stem in QUICK else [pytest.mark.slow], id=page.stem) for page in book.PAGES]
@@ -125,6 +127,17 @@ for line in ("flow  rate", "it ends. Then", "   What would help: it", "loss.max 
     print('row' in conf.with_rows(f'<span class="go">{line}</span>'))"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=book.ROOT / "docs")
     assert done.stdout.split() == ["True", "False", "False", "True"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CHROMIUM.exists(), reason="no /usr/bin/chromium: apt-get install chromium")
+def test_a_title_with_the_words_of_the_question_comes_first(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "search.html").write_text(f'<script src="{(book.ROOT / "docs/scorer.js").as_uri()}"></script>')
+    page = browser.new_page()
+    page.goto(f"{(tmp_path / 'search.html').as_uri()}?q=my+own+congestion+control")
+    titles = ["A congestion control in Python", "Your own congestion control", "Comparing"]
+    scores = [page.evaluate("(title) => Scorer.score(['page', title, '', null, 5, 'page.md'])", title) for title in titles]
+    assert sorted(scores, reverse=True) == [scores[1], scores[0], 5]
 
 
 def test_a_live_figure_has_its_scenario() -> None:
