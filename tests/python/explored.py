@@ -144,7 +144,8 @@ _CUT = """() => {
     const ARROW = 18;  // of a select box
     const room = (e, style) => e.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
     const found = [];
-    for (const e of document.querySelectorAll("select, input, button, summary, h1, h2, h3, .chips li, dt, dd, .badge, .state")) {
+    const looked = "select, input, button, summary, h1, h2, h3, .chips li, .found span, dt, dd, .badge, .state";
+    for (const e of document.querySelectorAll(looked)) {
         const style = getComputedStyle(e);
         const text = e.tagName === "SELECT" || e.tagName === "INPUT";
         const shown = e.tagName === "SELECT" ? e.selectedOptions[0]?.textContent ?? "" : text ? e.value || e.placeholder : "";

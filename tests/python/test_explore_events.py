@@ -2,12 +2,13 @@
 
 import itertools
 import re
+from pathlib import Path
 
 import elephan as el
 import numpy as np
 import pytest
 from elephan.scenario.source import library
-from pages import Page, array, served
+from pages import Failed, Page, array, served
 
 UNITS = {"s": 1e9, "ms": 1e6, "µs": 1e3, "ns": 1.0, "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 
@@ -153,3 +154,63 @@ def test_packets_are_those_of_the_run(page):
         assert (beyond.size == 0 and np.isnan(acked[place])) or beyond[0] == acked[place]
     assert head["sacks"]["count"] > 0
     assert np.all(seq >= 0)
+
+
+def packets(page: Page, handle: int, flow: int, from_ns: int, to_ns: int):
+    """Segments, acknowledgements and SACK blocks of an answer as columns, and its kinds as words."""
+    head, body = page.ask("packets", handle=handle, flow=flow, from_ns=from_ns, to_ns=to_ns, limit=100_000)
+    assert not head["truncated"]
+    parts = {}
+    for part, names in {
+        "segments": ("t", "seq", "end", "acked"),
+        "acks": ("t", "ack", "edge"),
+        "sacks": ("t", "left", "right"),
+    }.items():
+        for name in names:
+            parts[part, name] = array(body, head[part][name], head[part]["count"])
+    kinds = array(body, head["segments"]["kind"], head["segments"]["count"], "<u4")
+    return parts, [head["kinds"][kind] for kind in kinds]
+
+
+def test_packets_of_a_capture_are_those_of_the_run(page, tmp_path):
+    changes = {"duration": "4 s", "warmup": "0 s"}
+    handle, _ = opened(page, "sawtooth", **changes)
+    el.run("sawtooth", set=changes, pcap=True, out=tmp_path / "run", report=False)
+    capture = next((tmp_path / "run").rglob("sender*.pcapng"))
+    dropped = page.ask("open", name=capture.name, payload=capture.read_bytes())[0]
+    assert dropped["packets"] is True
+    told, kinds = packets(page, handle, 0, 0, 4_000_000_000)
+    seen, seen_kinds = packets(page, dropped["handle"], 0, 0, 4_000_000_000)
+    # A connection has its number from its first data on, so that its SYN-ACK is not among the answers.
+    assert told["acks", "ack"][0] == 0
+    for name in ("t", "ack", "edge"):
+        told["acks", name] = told["acks", name][1:]
+    # The capture's times count from its first packet, the SYN.
+    (begin,) = set(told["segments", "t"] - seen["segments", "t"])
+    for part, name in told:
+        if name not in ("t", "acked"):
+            assert np.array_equal(told[part, name], seen[part, name]), (part, name)
+    for part in ("acks", "sacks"):
+        assert np.array_equal(told[part, "t"], seen[part, "t"] + begin)
+    assert np.array_equal(told["segments", "acked"], seen["segments", "acked"] + begin, equal_nan=True)
+    assert seen_kinds == kinds
+    assert kinds.count("fast") == el.analyze(capture, report=False).connections["segs_retrans"][0].as_py() > 10
+    assert told["sacks", "left"].size > 10
+    # An interval has its part of them.
+    part, _ = packets(page, dropped["handle"], 0, 300_000_000, 500_000_000)
+    inside = (seen["segments", "t"] >= 300e6) & (seen["segments", "t"] <= 500e6)
+    assert np.array_equal(part["segments", "seq"], seen["segments", "seq"][inside])
+    # At the receiver, segments that fill a hole late are known as retransmissions too.
+    at_receiver = next((tmp_path / "run").rglob("receiver*.pcapng"))
+    other = page.ask("open", name="receiver.pcapng", payload=at_receiver.read_bytes())[0]
+    _, there = packets(page, other["handle"], 0, 0, 4_000_000_000)
+    lost = el.analyze(at_receiver, report=False).connections
+    assert len(there) - there.count("first") - there.count("late") == lost["segs_retrans"][0].as_py() > 10
+
+
+def test_a_log_has_no_packets(page):
+    log = (Path(__file__).parent / "data/ss.log").read_bytes()
+    opened = page.ask("open", name="ss.log", payload=log)[0]
+    assert opened["packets"] is False
+    with pytest.raises(Failed, match="open the capture itself"):
+        page.ask("packets", handle=opened["handle"], flow=0)

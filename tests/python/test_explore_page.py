@@ -227,6 +227,10 @@ def test_a_capture_is_opened_and_shown(page, server, tmp_path):
     samples = dict(zip(trace.samples["time_ns"].to_pylist(), trace.samples["inflight_bytes"].to_pylist(), strict=True))
     assert [samples[t] for t in delivered["t"]] == delivered["y"]
     assert page.locator(".connections li").count() == trace.connections.num_rows
+    page.get_by_label("Segments of one flow").check()
+    again = page.locator(".segments .chips li", has_text="retransmitted, recovery")
+    again.wait_for()
+    assert int(again.locator("b").inner_text()) == trace.connections["segs_retrans_fast"][0].as_py() > 10
 
 
 def test_panels_are_taken_away_as_csv_parquet_and_svg(page, server):
@@ -376,7 +380,7 @@ def test_nothing_is_cut_off(page, server, width):
         assert main <= 0, view
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
         assert cut_off(page) == [], view
-    page.locator("#search").fill("congestion_control.kind")
+    page.locator("#search").fill("kind")
     page.locator(".found .key").first.click()
     page.get_by_text("take away").click()
     assert cut_off(page) == []

@@ -133,6 +133,11 @@ def test_pictures_of_what_is_opened(camera, kept, name, words, until_drawn, top)
         camera.page.goto(server.address)
         until(camera.page, until_drawn)
         camera.take(name, top)
+        if name == "capture":
+            ask(camera.page, "void s.zoom({ from_ns: 4e8, to_ns: 9e8 })")
+            camera.page.get_by_label("Segments of one flow").check()
+            camera.page.locator(".segments .chips li", has_text="retransmitted").first.wait_for()
+            camera.take("capture-packets", ".segments")
     finally:
         camera.page.close()
         server.stop()

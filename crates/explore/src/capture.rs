@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use elephan_record::TraceRecorder;
-use elephan_trace::{Error, Options, Progress, Vantage, analyze_bytes};
+use elephan_trace::{Error, Options, Place, Progress, Vantage, analyze_place};
 use elephan_units::stop;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use crate::desk::{Call, Desk};
 use crate::open::{Open, held};
@@ -33,8 +33,9 @@ pub fn open(desk: &Desk, call: Call<'_>, payload: &[u8]) -> Result<Reply, Troubl
         due = clock() + BETWEEN_S;
         emit(Reply::of(json!({ "share": progress.share, "packets": progress.packets })))
     };
+    let place = Place::Memory(name.to_owned(), payload.into());
     let mut recorder = TraceRecorder::memory();
-    let summary = analyze_bytes((name, payload), &options, &mut recorder, &mut watch).map_err(|error| match error {
+    let summary = analyze_place(&place, &options, &mut recorder, &mut watch).map_err(|error| match error {
         Error::Stopped => "stopped".to_owned(),
         other => other.to_string(),
     })?;
@@ -44,8 +45,9 @@ pub fn open(desk: &Desk, call: Call<'_>, payload: &[u8]) -> Result<Reply, Troubl
         "udp_datagrams": summary.udp_datagrams, "connections": summary.connections, "begin_ns": summary.begin_ns,
         "span_ns": summary.span_ns, "notes": summary.notes, "skipped": counts(&summary.skipped),
     });
-    let open = Open::new(None, recorder.finish().map_err(|error| error.to_string())?);
+    let mut open = Open::new(None, recorder.finish().map_err(|error| error.to_string())?);
+    open.capture = Some((place, options));
     *held(&open.summary) = Some(told.clone());
     let handle = desk.put(ask.maybe_u64("handle")?, Arc::new(open));
-    Ok(Reply::of(json!({ "handle": handle, "name": name, "summary": told, "kind_of": Value::from("capture") })))
+    Ok(Reply::of(json!({ "handle": handle, "name": name, "summary": told, "kind_of": "capture", "packets": true })))
 }

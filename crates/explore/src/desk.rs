@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use elephan_record::Tables;
 use elephan_scenario::{Source, read};
+use elephan_trace::{Options, Place};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -153,8 +154,14 @@ impl Desk {
         }
     }
 
-    /// Opens tables of a run that is over, with its scenario, or of a capture, without; answers their handle.
-    pub fn load(&self, text: Option<&str>, summary: Value, tables: Tables) -> Result<u64, Trouble> {
+    /// Opens tables of a run that is over, with its scenario, or of a capture, without; answers their handle. `capture`: where its packets are.
+    pub fn load(
+        &self,
+        text: Option<&str>,
+        summary: Value,
+        tables: Tables,
+        capture: Option<Place>,
+    ) -> Result<u64, Trouble> {
         let run = match text {
             None => None,
             Some(text) => {
@@ -163,7 +170,8 @@ impl Desk {
                 Some(OfRun { plan: resolved.plan })
             }
         };
-        let open = Open::new(run, tables);
+        let mut open = Open::new(run, tables);
+        open.capture = capture.map(|place| (place, Options::default()));
         *held(&open.summary) = Some(summary);
         Ok(self.put(None, Arc::new(open)))
     }

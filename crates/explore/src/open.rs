@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use elephan_record::{TableData, Tables};
 use elephan_scenario::Plan;
+use elephan_trace::{Options, Place};
 use serde_json::Value;
 
 use crate::index::Shown;
@@ -15,6 +16,8 @@ pub struct Open {
     pub tables: Mutex<Arc<Shown>>,
     /// Of a run; a capture has none.
     pub run: Option<OfRun>,
+    /// Where the packets of a capture are, and how they are looked at.
+    pub capture: Option<(Place, Options)>,
     /// What the run said at its end.
     pub summary: Mutex<Option<Value>>,
 }
@@ -26,7 +29,7 @@ pub struct OfRun {
 
 impl Open {
     pub fn new(run: Option<OfRun>, tables: Tables) -> Open {
-        Open { tables: Mutex::new(Arc::new(Shown::new(tables))), run, summary: Mutex::new(None) }
+        Open { tables: Mutex::new(Arc::new(Shown::new(tables))), run, capture: None, summary: Mutex::new(None) }
     }
 
     /// The tables as they are now.

@@ -2,6 +2,7 @@
 //!
 //! A run is deterministic and a capture changes nothing, so these are the packets of the run that is open.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -9,6 +10,7 @@ use elephan_link::Framing;
 use elephan_record::{CapturedPacket, Direction, Recorder, Tables};
 use elephan_scenario::{Captures, Plan};
 use elephan_sim::Error;
+use elephan_trace::{Answer, Heard, Progress, Sent, listen};
 use elephan_units::{Span, Time, stop};
 use serde_json::{Value, json};
 
@@ -31,11 +33,14 @@ const FLAG_ACK: u8 = 16;
 const OPTION_WINDOW_SCALE: u8 = 3;
 const OPTION_SACK: u8 = 5;
 
-/// Kinds of segments, in the order of their numbers.
-const KINDS: [&str; 4] = ["first", "fast", "rto", "tlp"];
+/// Kinds of segments, in the order of their numbers. Only a capture has those that came late.
+const KINDS: [&str; 5] = ["first", "fast", "rto", "tlp", "late"];
+
+/// When a segment was sent, the places of its first byte and behind its last, and its kind.
+type Drawn = (f64, i64, i64, u32);
 
 /// A segment with payload, in bytes of the stream from its first one.
-struct Sent {
+struct Segment {
     at: f64,
     seq: i64,
     end: i64,
@@ -64,7 +69,7 @@ struct Seen {
     most: usize,
     /// When each segment of the flow was sent, and what had been sent before it.
     grown: Vec<(f64, i64)>,
-    sent: Vec<Sent>,
+    sent: Vec<Segment>,
     acks: Vec<Acknowledged>,
     cut_off: bool,
 }
@@ -74,6 +79,9 @@ pub fn packets(open: &Open, ask: Ask<'_>, stop: &AtomicBool) -> Result<Reply, Tr
     let flow = ask.maybe_u64("flow")?.ok_or("flow is missing: the number of a flow")?;
     let (from, to) = (ask.maybe_ns("from_ns")?.unwrap_or(0), ask.maybe_ns("to_ns")?.unwrap_or(open.end_ns()));
     let most = ask.maybe_u64("limit")?.unwrap_or(20_000).min(PACKETS_MAX) as usize;
+    if open.run.is_none() {
+        return captured(open, flow as i64, (from as f64, to as f64), most, stop);
+    }
     let plan = open.plan()?;
     let ends = flow_ends(open, flow)?;
     if ends.protocol != "tcp" {
@@ -100,7 +108,48 @@ pub fn packets(open: &Open, ask: Ask<'_>, stop: &AtomicBool) -> Result<Reply, Tr
     }));
     let tables = again(plan, host, to, seen.clone(), stop)?;
     let seen = held(&seen);
-    told(&seen, &recoveries(&tables, number)?)
+    let recoveries = recoveries(&tables, number)?;
+    let drawn = seen.sent.iter().map(|sent| (sent.at, sent.seq, sent.end, kind(sent, &seen.grown, &recoveries)));
+    Ok(told(&drawn.collect::<Vec<_>>(), &seen.acks, seen.cut_off))
+}
+
+/// The segments of a connection of a capture, which is read again.
+fn captured(
+    open: &Open,
+    connection: i64,
+    (from, to): (f64, f64),
+    most: usize,
+    stop: &AtomicBool,
+) -> Result<Reply, Trouble> {
+    let (place, options) =
+        open.capture.as_ref().ok_or("only the tables are open: open the capture itself to see its packets")?;
+    let (mut sent, mut acks): (Vec<Drawn>, Vec<Acknowledged>) = Default::default();
+    let over = Cell::new(false);
+    let mut cut_off = false;
+    let mut heard = |heard: Heard| match heard {
+        Heard::Sent(Sent { time_ns, .. }) | Heard::Answer(Answer { time_ns, .. }) if time_ns as f64 > to => {
+            over.set(true)
+        }
+        Heard::Sent(one) if one.time_ns as f64 >= from => {
+            cut_off |= sent.len() >= most;
+            if !cut_off {
+                let kind = KINDS.iter().position(|kind| *kind == one.kind).unwrap_or_default() as u32;
+                sent.push((one.time_ns as f64, one.begin, one.end, kind));
+            }
+        }
+        Heard::Answer(one) if one.time_ns as f64 >= from && acks.len() < most => {
+            let (at, edge) = (one.time_ns as f64, one.ack + one.window as i64);
+            acks.push(Acknowledged { at, ack: one.ack, edge, sacks: one.sacks });
+        }
+        _ => {}
+    };
+    let mut watch = |_: &Progress| !over.get() && !stop.load(Ordering::Relaxed) && !stop::memory_is_short();
+    match listen(place, options, connection, &mut heard, &mut watch) {
+        Err(elephan_trace::Error::Stopped) if !over.get() => return Err("stopped".into()),
+        Err(error) if error != elephan_trace::Error::Stopped => return Err(error.to_string().into()),
+        _ => {}
+    }
+    Ok(told(&sent, &acks, cut_off))
 }
 
 /// Simulates the run once more, up to an instant, and lets `seen` take the packets at `host`.
@@ -178,7 +227,7 @@ impl Seen {
         if at >= self.from {
             self.cut_off |= self.sent.len() >= self.most;
             if !self.cut_off {
-                self.sent.push(Sent { at, seq, end, again, acked: self.acked });
+                self.sent.push(Segment { at, seq, end, again, acked: self.acked });
             }
         }
         self.highest = self.highest.max(end);
@@ -231,7 +280,7 @@ fn recoveries(tables: &Tables, flow: i64) -> Result<Vec<(f64, bool)>, Trouble> {
 }
 
 /// The number of a segment's kind. What is sent again within a recovery is of its kind, anything else is a probe.
-fn kind(sent: &Sent, grown: &[(f64, i64)], recoveries: &[(f64, bool)]) -> u32 {
+fn kind(sent: &Segment, grown: &[(f64, i64)], recoveries: &[(f64, bool)]) -> u32 {
     if !sent.again {
         return 0;
     }
@@ -245,9 +294,8 @@ fn kind(sent: &Sent, grown: &[(f64, i64)], recoveries: &[(f64, bool)]) -> u32 {
     }
 }
 
-fn told(seen: &Seen, recoveries: &[(f64, bool)]) -> Result<Reply, Trouble> {
+fn told(sent: &[Drawn], acks: &[Acknowledged], cut_off: bool) -> Reply {
     let mut reply = Reply::default();
-    let (sent, acks) = (&seen.sent, &seen.acks);
     let mut best = i64::MIN;
     let so_far: Vec<i64> = acks
         .iter()
@@ -259,11 +307,11 @@ fn told(seen: &Seen, recoveries: &[(f64, bool)]) -> Result<Reply, Trouble> {
     let acked = |end: i64| acks.get(so_far.partition_point(|ack| *ack < end)).map_or(f64::NAN, |one| one.at);
     let segments = json!({
         "count": sent.len(),
-        "t": reply.put_f64(sent.iter().map(|s| s.at)),
-        "seq": reply.put_f64(sent.iter().map(|s| s.seq as f64)),
-        "end": reply.put_f64(sent.iter().map(|s| s.end as f64)),
-        "acked": reply.put_f64(sent.iter().map(|s| acked(s.end))),
-        "kind": reply.put_u32(sent.iter().map(|s| kind(s, &seen.grown, recoveries))),
+        "t": reply.put_f64(sent.iter().map(|s| s.0)),
+        "seq": reply.put_f64(sent.iter().map(|s| s.1 as f64)),
+        "end": reply.put_f64(sent.iter().map(|s| s.2 as f64)),
+        "acked": reply.put_f64(sent.iter().map(|s| acked(s.2))),
+        "kind": reply.put_u32(sent.iter().map(|s| s.3)),
     });
     let edges = json!({
         "count": acks.len(),
@@ -278,10 +326,9 @@ fn told(seen: &Seen, recoveries: &[(f64, bool)]) -> Result<Reply, Trouble> {
         "left": reply.put_f64(blocks().map(|b| b.1.0 as f64)),
         "right": reply.put_f64(blocks().map(|b| b.1.1 as f64)),
     });
-    let head =
-        json!({ "segments": segments, "kinds": KINDS, "acks": edges, "sacks": sacks, "truncated": seen.cut_off });
+    let head = json!({ "segments": segments, "kinds": KINDS, "acks": edges, "sacks": sacks, "truncated": cut_off });
     if let Value::Object(head) = head {
         reply.head = head;
     }
-    Ok(reply)
+    reply
 }

@@ -7,6 +7,7 @@ use std::time::Instant;
 use elephan_explore::{Limits, Setup, Trouble};
 use elephan_record::Tables;
 use elephan_scenario::Source;
+use elephan_trace::Place;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
@@ -18,6 +19,13 @@ use crate::{scenario, tables};
 /// Answers the requests of a page; several threads may ask at once.
 #[pyclass(module = "elephan._core", frozen)]
 pub struct Desk(elephan_explore::Desk);
+
+/// Where the packets of a capture are.
+#[derive(FromPyObject)]
+enum Packets {
+    Bytes(Vec<u8>),
+    File(PathBuf),
+}
 
 /// Seconds since the first call.
 fn clock() -> f64 {
@@ -50,8 +58,16 @@ impl Desk {
     }
 
     /// Opens tables by name (whatever has the Arrow PyCapsule interface) of a run that is over, whose resolved scenario is `text`, or of
-    /// a capture; `summary` is JSON. Returns the handle.
-    fn load(&self, py: Python<'_>, text: Option<&str>, summary: &str, tables: &Bound<'_, PyDict>) -> PyResult<u64> {
+    /// a capture; `summary` is JSON. `capture`: the path of the capture or its bytes, for who looks at its packets. Returns the handle.
+    #[pyo3(signature = (text, summary, tables, capture=None))]
+    fn load(
+        &self,
+        py: Python<'_>,
+        text: Option<&str>,
+        summary: &str,
+        tables: &Bound<'_, PyDict>,
+        capture: Option<Packets>,
+    ) -> PyResult<u64> {
         let summary: Value = serde_json::from_str(summary).map_err(run_error)?;
         let known = elephan_record::specs().into_iter().chain(elephan_record::trace_specs());
         let mut found = Tables::new();
@@ -60,7 +76,13 @@ impl Desk {
                 found.push(tables::read(spec.name, &table)?);
             }
         }
-        py.detach(|| guard(|| self.0.load(text, summary, found).map_err(|trouble| scenario_error(trouble.message))))
+        let capture = capture.map(|packets| match packets {
+            Packets::Bytes(bytes) => Place::Memory("the capture".to_owned(), bytes.into()),
+            Packets::File(path) => Place::File(path),
+        });
+        py.detach(|| {
+            guard(|| self.0.load(text, summary, found, capture).map_err(|trouble| scenario_error(trouble.message)))
+        })
     }
 
     /// Answers a request by calls of `emit(frame)`, which returns whether anybody still waits. Whatever goes wrong is a frame too.

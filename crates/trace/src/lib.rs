@@ -19,6 +19,7 @@ mod fragments;
 mod half;
 mod input;
 mod link;
+mod listen;
 mod origin;
 mod packet;
 mod ranges;
@@ -34,7 +35,8 @@ use std::path::PathBuf;
 
 use elephan_record::TraceRecorder;
 pub use filter::Filter;
-use input::Place;
+pub use input::Place;
+pub use listen::{Answer, Heard, Sent};
 
 /// How a trace is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,14 +143,30 @@ pub fn analyze(
     read(&places, options, recorder, watch)
 }
 
-/// As [`analyze`], of a capture in memory, which errors call by `name`.
-pub fn analyze_bytes(
-    (name, bytes): (&str, &[u8]),
+/// As [`analyze`], of one capture wherever it is.
+pub fn analyze_place(
+    place: &Place,
     options: &Options,
     recorder: &mut TraceRecorder,
     watch: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Summary, Error> {
-    read(&[Place::Memory(name.to_owned(), bytes.into())], options, recorder, watch)
+    read(std::slice::from_ref(place), options, recorder, watch)
+}
+
+/// Reads a capture again, and hands over the segments of row `connection` of the table of connections, with the answers to them. `watch` is
+/// called now and then; it ends the reading by [`Error::Stopped`].
+pub fn listen(
+    place: &Place,
+    options: &Options,
+    connection: i64,
+    heard: &mut dyn FnMut(Heard),
+    watch: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<(), Error> {
+    let mut recorder = TraceRecorder::memory();
+    let mut reading = reading::Reading::new(options, &mut recorder);
+    reading.listen(connection, heard);
+    reading.file(place, 1, watch)?;
+    reading.finish().map(|_| ())
 }
 
 fn read(

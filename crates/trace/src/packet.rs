@@ -41,9 +41,9 @@ pub struct Options {
     pub sack_permitted: bool,
     /// TSval and TSecr (RFC 7323).
     pub timestamps: Option<(u32, u32)>,
-    /// How many SACK blocks there are, and the first two of them.
+    /// How many SACK blocks there are, and what they say.
     pub sack_blocks: u8,
-    pub sacks: [(u32, u32); 2],
+    pub sacks: [(u32, u32); 4],
     /// The snapshot ends before the options do.
     pub cut: bool,
 }

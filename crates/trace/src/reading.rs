@@ -13,7 +13,7 @@ use crate::input::Place;
 use crate::packet::{Datagram, Decoded, End, Segment, Tunnel};
 use crate::skip::{Reason, Skipped};
 use crate::table::Connections;
-use crate::{Error, Filter, Options, Progress, Summary};
+use crate::{Error, Filter, Heard, Options, Progress, Summary};
 
 /// Packets between two looks at whoever watches.
 const BETWEEN_LOOKS: u64 = 1 << 14;
@@ -86,6 +86,11 @@ impl<'a> Reading<'a> {
             tunnels: BTreeMap::new(),
             files: 0,
         }
+    }
+
+    /// Hands over the segments of one row of the table of connections.
+    pub fn listen(&mut self, connection: i64, heard: &'a mut dyn FnMut(Heard)) {
+        self.table.connections.listener = Some((connection, heard));
     }
 
     /// Reads one of `files` files.

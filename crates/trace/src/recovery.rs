@@ -51,7 +51,8 @@ pub struct Recovery {
     /// What had been sent when the window was last cut.
     recover: Option<u64>,
     cut: Option<Cut>,
-    kind: Kind,
+    /// Of the last retransmission.
+    pub kind: Kind,
     /// The end of the segment that was last retransmitted as a probe.
     probed: Option<u64>,
     pub cuts: u64,

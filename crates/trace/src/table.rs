@@ -11,7 +11,7 @@ use crate::copies::Copies;
 use crate::half::Note;
 use crate::packet::{Datagram, End, Segment};
 use crate::reading::counted;
-use crate::{Error, Options, Vantage};
+use crate::{Error, Heard, Options, Vantage, listen};
 
 /// The two ends, the smaller first, and whether they speak TCP.
 pub type Key = (End, End, bool);
@@ -48,6 +48,8 @@ pub struct Connections<'a> {
     pub behind_ack: u64,
     pub far_acks: u64,
     pub cut_options: u64,
+    /// Who is told of the segments of which row.
+    pub listener: Option<(i64, &'a mut dyn FnMut(Heard))>,
 }
 
 impl<'a> Connections<'a> {
@@ -66,6 +68,7 @@ impl<'a> Connections<'a> {
             behind_ack: 0,
             far_acks: 0,
             cut_options: 0,
+            listener: None,
         }
     }
 
@@ -141,6 +144,13 @@ impl<'a> Connections<'a> {
         if segment.len > 0 && half.number.is_none() {
             half.number = Some(self.made);
             self.made += 1;
+        }
+        if let Some((number, heard)) = &mut self.listener {
+            let [own, peer] = [end, 1 - end].map(|end| &live.connection.halves[end]);
+            let note = notes[0].filter(|(about, _)| *about == end).map(|(_, note)| note);
+            let own = own.number.filter(|own| own == number).and_then(|_| listen::sent(own, tick.now, segment, note));
+            let peer = peer.number.filter(|peer| peer == number).and_then(|_| listen::answer(peer, tick.now, segment));
+            own.into_iter().chain(peer).for_each(heard);
         }
         for (about, note) in notes.into_iter().flatten() {
             if let Some(number) = live.connection.halves[about].number {

@@ -17,6 +17,7 @@ export const KINDS: Record<string, [words: string, variable: string]> = {
   fast: ["retransmitted, recovery", "--s1"],
   rto: ["retransmitted after a timeout", "--bad"],
   tlp: ["tail loss probe", "--s3"],
+  late: ["out of order", "--s5"],
 };
 
 /** Asks for the packets of a flow in an interval. */

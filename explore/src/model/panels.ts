@@ -11,6 +11,8 @@ export type Flow = {
   stack: string;
   start_ns: number;
   end_ns: number | null;
+  /** Of a connection of a capture. */
+  delivered_bytes?: number | null;
 };
 export type Port = {
   port: number;
@@ -127,9 +129,14 @@ export function wanted(flows: Flow[], ports: Port[], topology: Topology): Wanted
 /** The most connections of a capture that panels draw. */
 const MOST_CONNECTIONS = 24;
 
+/** Returns the connections of a capture, those first that delivered most. */
+export function ranked<T extends { delivered_bytes?: number | null }>(flows: T[]): T[] {
+  return [...flows].sort((a, b) => (b.delivered_bytes ?? 0) - (a.delivered_bytes ?? 0));
+}
+
 /** Returns every line that the panels of a capture ask for: of the connections that delivered most. */
-export function wantedOfCapture(flows: (Flow & { delivered_bytes?: number })[]): Wanted[] {
-  const own = [...flows].sort((a, b) => (b.delivered_bytes ?? 0) - (a.delivered_bytes ?? 0)).slice(0, MOST_CONNECTIONS);
+export function wantedOfCapture(flows: Flow[]): Wanted[] {
+  const own = ranked(flows).slice(0, MOST_CONNECTIONS);
   return own.flatMap((f, index) => {
     const line = (panel: PanelId, column: string, how: "value" | "rate", role: Wanted["role"] = "main"): Wanted => ({
       panel, role, name: f.name, flow: f.id, group: f.source, paint: `series ${index}`,

@@ -3,7 +3,7 @@ import { Cancelled, EngineError, type Engine, type Head, type Reply } from "../e
 import { complete, fitting, type Control } from "./controls";
 import { History } from "./history.svelte";
 import { pack } from "./link";
-import { wantedOfCapture, type Flow } from "./panels";
+import { ranked, wantedOfCapture, type Flow } from "./panels";
 import { asLines, budget, fetchLines, fetchParts, type Line, type Parts, type Picture, type Range } from "./picture";
 
 export type Trouble = { line?: number; column?: number; path?: string; message: string };
@@ -51,7 +51,7 @@ export class Session {
   /** The keys of the scenario as it was opened, for the command that makes this run. */
   private opened: Record<string, unknown> | null = null;
   /** What is looked at if it is no scenario. */
-  capture = $state.raw<{ name: string; flows: Flow[] } | null>(null);
+  capture = $state.raw<{ name: string; flows: Flow[]; packets: boolean } | null>(null);
   running = $state(false);
   share = $state(0);
   width = 700;
@@ -132,7 +132,8 @@ export class Session {
     const lines = await fetchLines(this.engine, head.handle, asked, whole, budget(asked.length, this.width));
     const used = new Set(lines.filter((l) => l.t.length > 0 && l.y.some((v) => v === v)).map((l) => l.panel));
     const own = lines.filter((l) => used.has(l.panel));
-    this.capture = { name: head.name, flows };
+    this.capture = { name: head.name, flows, packets: Boolean(head.packets) };
+    this.flow = ranked(flows).find((f) => f.protocol === "tcp")?.id ?? null;
     this.plan = { title: head.name, duration_ns: whole.to_ns, warmup_ns: 0 };
     this.view = whole;
     this.picture = {

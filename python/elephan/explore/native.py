@@ -191,20 +191,23 @@ class Native:
             path = Path(folder) / "dropped"
             path.write_bytes(request.payload)
             try:
-                return self._capture(path, name)
+                return self._capture(path, name, request.payload)
             except InputError as error:
                 raise InputError(str(error).replace(str(path), name)) from None
 
-    def _capture(self, path: Path, name: str) -> Mapping[str, Any]:
+    def _capture(self, path: Path, name: str, payload: bytes | None = None) -> Mapping[str, Any]:
+        """Opens a capture or a log. `payload`: what is in a file that will not stay."""
+        from elephan.capture import logs
         from elephan.capture.trace import analyze
 
-        return self._traced(analyze(path, report=False), name)
+        packets = None if logs.is_log(path) else payload or path.resolve()
+        return self._traced(analyze(path, report=False), name, packets)
 
-    def _traced(self, trace: Any, name: str) -> Mapping[str, Any]:
+    def _traced(self, trace: Any, name: str, packets: Path | bytes | None = None) -> Mapping[str, Any]:
         tables = {"connections": trace.connections, "connection_samples": trace.samples, "trace_events": trace.events}
         summary = {**trace.summary, "span_ns": int(trace.span_ns)}
-        handle = self.engine.desk.load(None, json.dumps(summary), tables)
-        return {"kind_of": "capture", "handle": handle, "name": name, "summary": summary}
+        handle = self.engine.desk.load(None, json.dumps(summary), tables, packets)
+        return {"kind_of": "capture", "handle": handle, "name": name, "summary": summary, "packets": packets is not None}
 
     def _run(self, run: Any, name: str) -> Mapping[str, Any]:
         text = run.scenario

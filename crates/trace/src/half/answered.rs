@@ -92,7 +92,7 @@ impl Half {
 
     /// Whether the first SACK block reports what the receiver had before (RFC 2883 section 4): below the ACK, or within the second.
     fn needless(&mut self, context: &Context, segment: &Segment, ack: u32) -> Option<Note> {
-        let [(begin, end), (outer_begin, outer_end)] = segment.options.sacks;
+        let [(begin, end), (outer_begin, outer_end), ..] = segment.options.sacks;
         let at_most = |a: u32, b: u32| b.wrapping_sub(a) as i32 >= 0;
         let within = segment.options.sack_blocks > 1 && at_most(outer_begin, begin) && at_most(end, outer_end);
         let bytes = u64::from(end.wrapping_sub(begin));
