@@ -117,7 +117,8 @@ def with_live_figures(text: str) -> str:
         scenario = library()[name].path.read_text(encoding="utf-8") if name in library() else block[1] if block else ""
         if not scenario:
             sys.exit(f"live: {name} is no scenario of the library, and its page does not show it")
-        said = f"<code>elephan explore {name}</code> shows this scenario as a page with sliders."
+        said = f"<code>elephan explore {name}</code> shows this scenario as a page with sliders. "
+        said += "<code>elephan docs --serve</code> shows it within this page."
         return f'```{{raw}} html\n<p class="live" data-scenario="{packed(scenario)}">{said}</p>\n```'
 
     return LIVE.sub(place, text)

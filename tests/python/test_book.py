@@ -109,6 +109,19 @@ def test_docs_without_a_book_is_one_line(
     assert capsys.readouterr().out == f"{(tmp_path / 'models' / 'dctcp.html').as_uri()}\n"
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_book_whose_figures_stand_still_says_so(
+    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if there:
+        (tmp_path / "elephan.wasm").write_bytes(b"\0asm")
+    monkeypatch.setattr(docs, "BOOK", _book(tmp_path / "site"))
+    monkeypatch.setattr(server, "WASM", tmp_path)
+    monkeypatch.setattr(server.Server, "run", lambda *_: None)
+    assert cli.status_of(["docs", "--serve"]) == 0
+    assert capsys.readouterr().err.startswith("The figures stand still") != there
+
+
 def test_an_address_that_leads_nowhere_is_seen() -> None:
     code = """import build
 seen, broken = set(), []

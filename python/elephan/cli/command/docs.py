@@ -53,6 +53,8 @@ def command(
 
 
 def _serve(page: str, wanted: bool) -> None:
+    if not (server.WASM / "elephan.wasm").is_file():
+        print("The figures stand still: this installation has no engine for the browser. `make web` builds it.", file=sys.stderr)
     with server.listen("127.0.0.1", None) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}/{page}"
 
