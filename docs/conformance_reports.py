@@ -73,8 +73,8 @@ def row(finding: Finding) -> str:
     unit = TIMES if one.of else one.unit
     score = finding.judged if one.of else finding.score
     text = interval_text(score, unit, 3) if score.n else finding.message or "-"
-    known = [finding.beside.get(name, (math.nan, "")) for name in REFERENCES]
-    others = ["-" if math.isnan(value) else show(value, unit) for value, unit in known]
+    known = (finding.beside.get(name, (math.nan, "")) for name in REFERENCES)
+    others = ["-" if math.isnan(value) else show(value, of, 3) for value, of in known]
     return f"| {one.id} | {finding.verdict} | {text} | {one.expected} | {' | '.join(others)} |"
 
 
