@@ -238,6 +238,9 @@ def test_a_comparison_gives_the_intervals_of_the_sweeps_and_says_whose_runs_it_p
     assert said in " ".join(capsys.readouterr().out.split())
     assert status_of(["diff", str(a), str(a)]) == 0
     assert said not in " ".join(capsys.readouterr().out.split())
+    for place, cut in ((a, True), (saved("c", (0.5, 0.52, 0.54)), False)):
+        assert status_of(["show", str(place)]) == 0
+        assert ("Brackets show an interval that ends at a bound" in " ".join(capsys.readouterr().out.split())) == cut
 
 
 def test_a_comparison_says_which_parameters_differ(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

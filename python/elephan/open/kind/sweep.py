@@ -42,8 +42,10 @@ def tables(sweep: Sweep, screen: Screen) -> None:
         screen.print(left, style="dim")
     repetitions = len(sweep.trials.seeds)
     if repetitions > 1 and not alike(sweep, statistics):
-        words = f"Means of {repetitions} runs, ± half of the 95 % interval (in brackets one cut off where its quantity ends)."
-        words = " ".join(filter(None, (words, few(repetitions), power(sweep, statistics[0]))))
+        words = f"Means of {repetitions} runs, ± half of the 95 % interval."
+        bounded = any("(" in cell for column in cells.values() for cell in column)
+        cut = "Brackets show an interval that ends at a bound of its quantity." if bounded else ""
+        words = " ".join(filter(None, (words, cut, few(repetitions), power(sweep, statistics[0]))))
         screen.print(words, style="dim")
     for name in sweep.missing:
         screen.print(f'{name}: no run has a value of "{measures.parse(name)[0].description}"', style="red")

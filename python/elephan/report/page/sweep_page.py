@@ -117,8 +117,8 @@ def _power(swept: Swept, statistic: str, base: Baseline) -> str:
     relative = least < mean and unit != "%"
     words = show(least / mean, "%", 2) if relative else show(least, unit, 2).replace(" %", " percentage points")
     return (
-        f"{swept.repetitions} repetitions can see a difference of {words} in {titles.title(statistic)}: a paired t test at 5 % "
-        "finds it in 80 % of such sweeps. Smaller differences may be there and go unseen."
+        f"{swept.repetitions} repetitions can see a difference of {words} in {titles.title(statistic)}: 80 % of such sweeps "
+        "would find it by a paired t test at 5 %. A smaller difference may stay unseen."
     )
 
 
