@@ -278,7 +278,7 @@ def test_json_in_ascii_loses_nothing() -> None:
         ((*SHORT, "--seed", "abc"), "abc is not a whole number from 0 to 9223372036854775807"),
         ((*SHORT, "--seed", "1.5"), "1.5 is not a whole number"),
         (("sweep", "sawtooth", "-n", "x"), "x is not a whole number"),
-        (("compare", "reno", "--rate", "1bps"), "rate, rtt and buffer: 1 bdp of 1 b/s and 40 ms is 0.005 B"),
+        (("compare", "reno", "--rate", "1bps"), "rate, rtt and buffer: 1 bdp of 1 b/s and 40 ms is < 1 B"),
         (("compare", "reno", "--buffer", "1000TB"), "buffer: 1000TB is not between"),
     ],
 )
