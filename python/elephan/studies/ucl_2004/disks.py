@@ -119,9 +119,9 @@ def raid_table(results: Results) -> Table:
             for way in WAYS:
                 rate = _rate(results, "raid", f"{array} {level} {way}")
                 arithmetic = _arithmetic(array, level, way)
-                text = "n/a" if np.isnan(rate) else f"{rate * 1e-6:.0f}"
+                text = "n/a" if np.isnan(rate) else show(round(rate * 1e-6), "1", 9)
                 numbers = {"copy": rate, "arithmetic": arithmetic}
-                cells.append(Cell(text, more=f"arithmetic {arithmetic * 1e-6:.0f}", numbers=numbers, unit="bit/s"))
+                cells.append(Cell(text, more=f"arithmetic {show(round(arithmetic * 1e-6), '1', 9)}", numbers=numbers, unit="bit/s"))
         rows.append(cells)
     note = (
         "Mb/s through a copy over 10 Gb/s; the slides' figures are the model's input, so that their return shows that nothing else "

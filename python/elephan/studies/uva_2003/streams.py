@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from elephan.base.quantity import show
 from elephan.experiment.study import Results
 from elephan.report.figure import draw as d
 from elephan.report.figure.dots import dot_columns, small_heading
@@ -90,7 +91,13 @@ def phase_table(results: Results) -> Table:
         found = runs[0].phases()
         last = found.recovery_s
         late = (
-            "never" if math.isinf(last) else "n/a" if math.isnan(last) else f"{last:.0f} s after the minute" if last else "it has"
+            "never"
+            if math.isinf(last)
+            else "n/a"
+            if math.isnan(last)
+            else f"{show(round(last), '1', 9)} s after the minute"
+            if last
+            else "it has"
         )
         if last and found.cuts > 1:
             late += f" (of its {found.cuts} cuts the last)"
