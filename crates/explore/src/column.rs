@@ -101,6 +101,11 @@ impl Where {
         Ok(Where { conditions })
     }
 
+    /// The rows in which a column has a number.
+    pub fn equal(table: &TableData, column: &str, number: i64) -> Result<Where, Trouble> {
+        Ok(Where { conditions: vec![(place(table, column)?, vec![number.into()])] })
+    }
+
     /// Where the columns of the conditions stand.
     pub fn places(&self) -> Vec<usize> {
         self.conditions.iter().map(|(place, _)| *place).collect()

@@ -1,6 +1,6 @@
 //! When flows begin, leave slow start and are done; and their windows around an instant.
 
-use crate::column::{numbers, numbers_where};
+use crate::column::{Values, Where, numbers, numbers_where, place};
 use crate::events::{Story, Told};
 use crate::open::table;
 use crate::reply::Trouble;
@@ -57,10 +57,66 @@ fn slow_start_left(story: &Story<'_>, flow: i64) -> Result<Option<(f64, f64, Str
 pub fn windows(story: &Story<'_>, flow: i64, loss: i64, found: i64) -> Option<(f64, f64)> {
     let tables = story.open.tables();
     let samples = table(&tables, "flow_samples").ok()?;
-    let (columns, _) = numbers_where(samples, &["time_ns", "cwnd_bytes"], "", ("flow", flow as f64)).ok()?;
-    let (times, window) = (&columns[0], &columns[1]);
-    let before = times.partition_point(|t| *t <= loss as f64).checked_sub(1)?;
-    let after = times.partition_point(|t| *t <= found as f64);
-    let pair = (*window.get(before)?, *window.get(after)?);
+    let (time, window) = (place(samples, "time_ns").ok()?, place(samples, "cwnd_bytes").ok()?);
+    let rows = tables.rows(samples, &Where::equal(samples, "flow", flow).ok()?, time);
+    let mut near: Vec<(f64, f64)> = Vec::new();
+    rows.near(samples, time, (loss as f64, 1), (found as f64, 1), &mut |batch, of| {
+        let (times, windows) = (Values::of(batch.column(time)), Values::of(batch.column(window)));
+        if let (Some(times), Some(windows)) = (times, windows) {
+            near.extend(of.iter().map(|&row| (times.number(row as usize), windows.number(row as usize))));
+        }
+    });
+    let before = near.iter().rfind(|sample| sample.0 <= loss as f64)?;
+    let after = near.iter().find(|sample| sample.0 > found as f64)?;
+    let pair = (before.1, after.1);
     (pair.0.is_finite() && pair.1.is_finite()).then_some(pair)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use elephan_record::Recorder;
+    use elephan_scenario::{Source, read};
+
+    use super::*;
+    use crate::open::{OfRun, Open};
+
+    const TEXT: &str = r#"
+duration = "1 s"
+template = { kind = "dumbbell", pairs = 2, rate = "10 Mbps", delay = "10 ms", queue = { kind = "fifo", limit = "1 bdp" } }
+traffic = [{ from = "sender", to = "receiver", kind = "bulk" }]
+record = { every = "5 ms" }
+"#;
+
+    #[test]
+    fn windows_are_those_of_the_samples_around_a_loss() {
+        let resolved = read(&Source::toml("t", TEXT), &[], None).unwrap();
+        let mut recorder = Recorder::memory();
+        elephan_sim::run(&resolved.plan, &mut recorder, &mut |_| true).unwrap();
+        let open = Open::new(Some(OfRun { plan: resolved.plan }), recorder.finish().unwrap());
+        let tables = open.tables();
+        let samples = table(&tables, "flow_samples").unwrap();
+        let story = Story { open: &open, rows: Vec::new(), names: BTreeMap::new(), span: 1 };
+        let mut found = 0;
+        for flow in 0..2 {
+            let key = ("flow", flow as f64);
+            let (all, _) = numbers_where(samples, &["time_ns", "cwnd_bytes"], "", key).unwrap();
+            let both: Vec<(f64, f64)> = all[0].iter().copied().zip(all[1].iter().copied()).collect();
+            for (loss, noticed) in [
+                (0, 1),
+                (4_999_999, 5_000_000),
+                (5_000_000, 5_000_000),
+                (301_000_000, 377_700_000),
+                (999_000_000, 999_999_999),
+            ] {
+                let before = both.iter().filter(|sample| sample.0 <= loss as f64).map(|sample| sample.1).next_back();
+                let after = both.iter().filter(|sample| sample.0 > noticed as f64).map(|sample| sample.1).next();
+                let wanted = before.zip(after).filter(|pair| pair.0.is_finite() && pair.1.is_finite());
+                assert_eq!(windows(&story, flow, loss, noticed), wanted, "{flow} {loss} {noticed}");
+                found += usize::from(wanted.is_some());
+            }
+        }
+        assert!(found >= 4, "{found}");
+    }
 }
