@@ -211,8 +211,14 @@ fn expand_template(root: &Json, tree: &mut Node) -> Result<(), Vec<Problem>> {
     if !problems.is_empty() {
         return Err(problems);
     }
+    let given = given.clone();
     let problems = template::expand(tree);
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let mut smaller = Vec::new();
+    descend(root, of, &given, &at!["template"], &mut smaller);
+    Err(if smaller.is_empty() { problems } else { smaller })
 }
 
 /// The words of a tree that meets the schema.
@@ -259,8 +265,20 @@ fn descend(root: &Json, schema: &Json, node: &Node, at: &Path, problems: &mut Ve
     if problems.len() == before
         && let Err(message) = trial(node, at)
     {
-        problems.push(Problem::new(at.clone(), node.origin, message));
+        let (at, origin) = culprit(node, at).unwrap_or_else(|| (at.clone(), node.origin));
+        problems.push(Problem::new(at, origin, message));
     }
+}
+
+/// The key of a refused table without which it would not be refused, if there is one.
+fn culprit(node: &Node, at: &Path) -> Option<(Path, Origin)> {
+    let crate::tree::Value::Table(table) = &node.value else { return None };
+    table.iter().find_map(|(key, entry)| {
+        let mut rest = table.clone();
+        rest.shift_remove(key);
+        let without = Node { value: crate::tree::Value::Table(rest), origin: node.origin };
+        trial(&without, at).is_ok().then(|| (at.key(key), entry.node.origin))
+    })
 }
 
 /// Deserialises the parts that have types of their own, by the last key of their path.
