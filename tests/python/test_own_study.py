@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -202,3 +203,18 @@ def test_every_value_of_a_toml_file_has_its_line() -> None:
                 count += 1
     assert count > 2000
     assert file.at("nothing", 3, "of this") == f"{file.path}:1"
+
+
+def test_a_study_whose_runs_are_not_all_done_draws_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = ["study", "run", "intel-2004", "--quick", "--store", "kept"]
+    assert cli.status_of([*run, "--shard", "0/24"]) == 0
+    assert cli.status_of([*run, "--on", "kept", "--out", "part"]) == 0
+    told = re.escape(el.load("part").facts["incomplete"])
+    assert re.fullmatch(r"\d+ of \d+ runs are done", told.replace("\\", ""))
+    assert cli.status_of(["report", "part"]) == 0
+    assert re.search(f"Incomplete: {told}", Path("part/report.html").read_text(encoding="utf-8"))
+    assert cli.status_of(["show", "part"]) == 0
+    assert "report it" not in capsys.readouterr().err

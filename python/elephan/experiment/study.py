@@ -282,7 +282,7 @@ class Results(folder.Result):
             **folder.manifest_head("study", self.study.name),
             "quick": self.study.quick,
             "scenario_sha256": hashlib.sha256(self.facts["scenario"].encode()).hexdigest(),
-            **{key: self.facts[key] for key in ("wall_s", "runs", "failures")},
+            **{key: self.facts[key] for key in ("wall_s", "runs", "failures", "incomplete") if key in self.facts},
         }
 
     def as_dict(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from elephan.base.quantity import counted, show
 from elephan.experiment.claims import NOT_RUN, Verdict
@@ -62,11 +63,16 @@ def _left_out(verdicts: Sequence[Verdict]) -> str:
     return f" Not run in the quick run, and not listed: {', '.join(names)}." if names else ""
 
 
+def _own(results: Results) -> Any:
+    """Returns the words and figures that the study has of its own; None if it has none, or if runs that they need are missing."""
+    whole = "incomplete" not in results.facts and not results.failures
+    return results.study.figures if whole else None
+
+
 def answer(results: Results) -> list[str]:
     """Returns what the study says, or of one without words of its own the verdict on each claim."""
-    study = results.study
-    if study.figures:
-        return list(study.figures.answer(results))
+    if own := _own(results):
+        return list(own.answer(results))
     decided = [verdict for verdict in results.verdicts if verdict.run]
     said = [f"{one.claim.id} {one.word}: {one.claim.statement.rstrip('.')}. Observed: {one.run[0].text}." for one in decided]
     return said or [f"{counted(len(results.trials), 'run')}; the study has no claims."]
@@ -75,8 +81,8 @@ def answer(results: Results) -> list[str]:
 def _sections_of(results: Results) -> list[Section]:
     """Returns the figures and tables of a study: its own, or those that a sweep over each experiment would have."""
     study = results.study
-    if study.figures:
-        return list(study.figures.sections(results))
+    if own := _own(results):
+        return list(own.sections(results))
     found: list[Section] = []
     asked = [*study.document.get("statistics", ()), *(part.statistic for one in study.claims for part in one.parts)]
     for experiment in study.experiments:
