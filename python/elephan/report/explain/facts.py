@@ -46,6 +46,19 @@ def _within(table: Any, path: str) -> Any:
     return table
 
 
+def _options(owner: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of TCP of a host or of an entry of traffic, which has its congestion control beside them."""
+    own = {key: owner[key] for key in ("congestion_control",) if key in owner}
+    return {**owner.get("tcp", {}), **own}
+
+
+def _leaves(table: Any, above: str = "") -> list[str]:
+    """The paths with dots of all values in a nested table."""
+    if not isinstance(table, Mapping):
+        return [above]
+    return [path for key in table for path in _leaves(table[key], f"{above}.{key}" if above else key)]
+
+
 class Words:
     """A text column of few words: a number for each row, so that a million rows are no million objects."""
 
@@ -317,13 +330,19 @@ class Facts:
         """The entries of `[[traffic]]` by name."""
         return {str(one.get("name", "")): one for one in self.run.resolved.get("traffic", [])}
 
+    @cached_property
+    def names_of_tcp(self) -> list[str]:
+        """The options of TCP that an entry of traffic or a host has, with dots, in the order of the alphabet."""
+        owners = (*self.run.resolved.get("traffic", []), *self.run.resolved.get("hosts", {}).values())
+        return sorted({name for owner in owners for name in _leaves(_options(owner))})
+
     def setting(self, traffic: str, host: str, name: str) -> Any:
         """An option of TCP of the flows of an entry of traffic that begin at a host; None where the run does not say."""
         key = (traffic, host, name)
         if key not in self._settings:
             owners = (self.traffic.get(traffic, {}), self.run.resolved.get("hosts", {}).get(host, {}))
             # What the traffic says goes before what its host says.
-            found = (_within(owner.get("tcp", {}), name) for owner in owners)
+            found = (_within(_options(owner), name) for owner in owners)
             self._settings[key] = next((value for value in found if value is not None), None)
         return self._settings[key]
 

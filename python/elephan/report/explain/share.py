@@ -18,8 +18,10 @@ from elephan.table.spreading import spreading
 SHARE_TOLD = 0.05  # of a flow's life, from which on a limit is told
 STANDING = 0.5  # mean delay of a queue in round-trip times without it
 FULL = 0.95  # utilisation from which on a bottleneck is busy
+MARK_BLIND = ("bbr",)  # congestion controls that do nothing at a mark
 MOSTLY = 0.9  # of the time that the own side limits a flow, from which on only one reason is told
 SHORT = 0.9  # of the queue that a cut needs, below which a queue is too short
+SEEN = 10  # round-trip times between two samples, beyond which the least queue may be missed
 PATHS_MAX = 20  # flows of which the path is looked for
 PAIRS = 5  # of the fastest and of the slowest flows, among which two are looked for that share a port
 UNFAIR = 2.0  # rates of two flows that this is told of
@@ -34,7 +36,7 @@ def receive_window(facts: Facts) -> Iterator[Finding]:
             text = f"{flows[0].name} was limited by the window that its receiver offered, for {what} of its time."
         else:
             text = f"{whose(flows)} were limited by the window that their receivers offered, each for {what} of its time."
-        port = facts.bottleneck
+        port = _narrowest(facts, flows)
         if port is not None and not facts.rates_change and not facts.run.copies.num_rows:
             bdp = facts.ports("rate_bps")[port] * max(flow.value("min_rtt_ns") for flow in flows) / 8e9
             window = max(flow.value("max_rwin_rcvd") for flow in flows)
@@ -45,6 +47,14 @@ def receive_window(facts: Facts) -> Iterator[Finding]:
                     f"{facts.port_names[port]}. A larger tcp.receive_window lets it send more."
                 )
         yield Finding("receive_window", text, flow=flows[0].name if len(group) == 1 else "", help=help, count=len(group))
+
+
+def _narrowest(facts: Facts, flows: Sequence[Flow]) -> int | None:
+    """The slowest port that all of some flows go through, of several alike the bottleneck or the busiest; None if there is none."""
+    ends = frozenset.intersection(*(flow.path for flow in flows)) if len(flows) <= PATHS_MAX else frozenset()
+    rate, busy = facts.ports("rate_bps"), facts.ports("utilisation")
+    shared = [place for place, end in enumerate(facts.ends) if end in ends]
+    return min(shared, key=lambda place: (rate[place], place != facts.bottleneck, -busy[place]), default=None)
 
 
 def own_side(facts: Facts) -> Iterator[Finding]:
@@ -111,7 +121,11 @@ def standing_queue(facts: Facts) -> Iterator[Finding]:
     later = queue[time > max(first, facts.run.warmup_ns)]
     floor = float(later.min()) if later.size else 0.0
     help = ""
-    if floor > 0.1 * facts.ports("queue_max_bytes")[port] and not facts.paused and facts.ports("utilisation")[port] >= FULL:
+    seen = later.size > 1 and np.diff(time).max() <= SEEN * (least + delay)
+    # Without a receiver's window to hold it back, a window would fill the shorter queue until packets are lost.
+    held = any(rwin > 0.5 * (rwin + cwnd + own) for rwin, cwnd, own in (flow.spent() for flow in facts.flows))
+    full = facts.ports("utilisation")[port] >= FULL
+    if floor > 0.1 * facts.ports("queue_max_bytes")[port] and seen and full and not (held or facts.paused):
         less = show(floor, "bytes")
         help = f"The queue never fell below {less} in the samples. A limit that is {less} smaller would cost no throughput."
     whose_round = "the round-trip time" if len(facts.flows) == 1 else f"the round-trip time of {through.name}"
@@ -209,12 +223,14 @@ def _differences(facts: Facts, least: Flow, most: Flow) -> list[str]:
     differs = []
     if least.text("congestion_control") != most.text("congestion_control"):
         differs.append(f"{least.text('congestion_control')} beside {most.text('congestion_control')}")
+    else:
+        differs += _settings_of_tcp(facts, least, most)
     longer, ratio = (least.value("min_rtt_ns") - most.value("min_rtt_ns")), least.value("min_rtt_ns") / most.value("min_rtt_ns")
     if ratio >= 1.5 and longer > _longest_wait(facts):  # by more than a queue that was never empty can feign
         differs.append(f"a round-trip time {multiple(ratio)} as long")
     full = [_full_ports(facts, flow) for flow in (least, most)]
     if full[0] > full[1]:
-        differs.append(f"{number(full[0])} ports that dropped or marked its packets, the other {number(full[1])}")
+        differs.append(f"{many(full[0], 'port')} that dropped or marked its packets, the other {number(full[1])}")
     if (later := least.value("start_ns") - most.value("start_ns")) > 0.05 * facts.run.duration_ns:
         differs.append(f"a start {instant(later)} later")
     if (lost := least.value("timeouts")) > most.value("timeouts"):
@@ -223,6 +239,12 @@ def _differences(facts: Facts, least: Flow, most: Flow) -> list[str]:
     if rwin > 0.5 * sum(least.spent()) and least.value("max_rwin_rcvd") < most.value("max_rwin_rcvd"):
         differs.append("a smaller receive window")
     return differs
+
+
+def _settings_of_tcp(facts: Facts, least: Flow, most: Flow) -> list[str]:
+    """The settings of TCP that two flows do not have alike, at most three."""
+    one, other = ({name: flow.setting(name) for name in facts.names_of_tcp} for flow in (least, most))
+    return [f"{name} {one[name]} beside {other[name]}" for name in facts.names_of_tcp if one[name] != other[name]][:3]
 
 
 def _longest_wait(facts: Facts) -> float:
@@ -248,9 +270,11 @@ def marks(facts: Facts) -> Iterator[Finding]:
     total = np.nansum(count)
     of = f" (of {number(total)} in all)" if count[port] < total else ""
     marked = f"{many(count[port], 'packet')}{of}"
+    deaf = bool(facts.flows) and all(flow.text("congestion_control") in MARK_BLIND for flow in facts.flows)
+    slowed = "their senders do not slow down for marks (ECN)" if deaf else "senders slowed down by marks (ECN)"
     yield Finding(
         "marks",
-        f"{facts.port_names[port]} marked {marked} and {beside}: senders slowed down by marks (ECN).",
+        f"{facts.port_names[port]} marked {marked} and {beside}: {slowed}.",
         port=facts.port_names[port],
     )
 
