@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -137,6 +138,7 @@ def main() -> None:
         # The interpreter notes that Ctrl-C left a text it executed, such as a dataclass's methods, and would end by the signal
         # instead of with this status. The next text lets it forget.
         exec("")
-    if memory.limited:
+    # The interpreter would wait for a thread in which a congestion control of the user never returns.
+    if memory.limited or (status == INTERRUPTED and threading.active_count() > 1):
         memory.end(status)
     sys.exit(status)

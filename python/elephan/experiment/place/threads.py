@@ -6,12 +6,14 @@ import contextlib
 import os
 import queue
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from elephan.base.errors import InputError
 from elephan.experiment.job import Job, Measure, Outcome, run_one
 from elephan.scenario import core
+
+STOPS_WITHIN_S = 1.0  # how long runs that are asked to stop are waited for
 
 
 def default_workers() -> int:
@@ -42,26 +44,30 @@ class Threads:
     def submit(self, work: Mapping[int, Job], measure: Measure) -> Iterator[tuple[int, Outcome] | None]:
         """Gives the outcomes as they come, each with its number, and None from time to time while none comes."""
         stop = core.Stop()
-        with ThreadPoolExecutor(self.workers) as threads:
-            waiting: dict[Future[Outcome], int] = {
-                threads.submit(run_one, job, measure, self._watch(number), stop): number for number, job in work.items()
-            }
-            ended: queue.SimpleQueue[Future[Outcome]] = queue.SimpleQueue()
+        threads = ThreadPoolExecutor(self.workers)
+        waiting: dict[Future[Outcome], int] = {}
+        ended: queue.SimpleQueue[Future[Outcome]] = queue.SimpleQueue()
+        try:
+            for number, job in work.items():
+                waiting[threads.submit(run_one, job, measure, self._watch(number), stop)] = number
             for future in list(waiting):
                 future.add_done_callback(ended.put)
-            try:
-                while waiting:
-                    with contextlib.suppress(queue.Empty):
-                        future = ended.get(timeout=0.2)
-                        number = waiting.pop(future)
-                        self._shares.pop(number, None)
-                        yield number, future.result()
-                    yield None
-            except BaseException:
-                stop.ask()
-                for future in waiting:
-                    future.cancel()
-                raise
+            while waiting:
+                with contextlib.suppress(queue.Empty):
+                    future = ended.get(timeout=0.2)
+                    number = waiting.pop(future)
+                    self._shares.pop(number, None)
+                    yield number, future.result()
+                yield None
+        except BaseException:
+            stop.ask()
+            for future in waiting:
+                future.cancel()
+            # Not longer: a congestion control of the user may never return.
+            wait(waiting, timeout=STOPS_WITHIN_S)
+            raise
+        finally:
+            threads.shutdown(wait=not waiting)
 
     def _watch(self, number: int) -> core.Progress:
         def tick(share: float, _events: int) -> None:
