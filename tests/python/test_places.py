@@ -159,7 +159,9 @@ def test_ctrl_c_ends_a_cluster_of_its_own(tmp_path: Path) -> None:
     assert time.monotonic() - begin < 3
     assert process.returncode == 130
     assert re.fullmatch(
-        r"elephan: \d+ of 60 runs are done and kept in .*r\.trials; the same command goes on\nelephan: interrupted\n", said
+        r"elephan: \d+ of 60 runs are done and kept in .*r\.trials; the same command goes on\n"
+        r"elephan: what is done is in r; elephan report r draws its report\nelephan: interrupted\n",
+        said,
     )
     assert len({path.name for path in Path(tempfile.gettempdir()).glob("elephan-dask-*")}) < len(workers)
     incomplete = el.load(tmp_path / "r")
