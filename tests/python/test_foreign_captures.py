@@ -248,7 +248,7 @@ def test_too_little_data_has_no_phases_and_no_rate(tmp_path: Path) -> None:
     (line,) = [line for line in answer(found) if "delivered" in line]
     assert "delivered 1.6 kB in 2 segments" in line
     assert "Mb/s" not in line
-    assert shown(found, found.ranked[0], "goodput_bps", "bps") == "n/a"
+    assert shown(found, found.ranked[0], "goodput_bps", "bps").text == "n/a"
 
 
 # Windows.

@@ -1,10 +1,12 @@
-"""Ctrl-C ends an experiment in which a congestion control of the user never returns."""
+"""Ctrl-C ends a run and an experiment in which a congestion control of the user never returns."""
 
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 HANGS = """
 import elephan as el
@@ -18,10 +20,11 @@ class Hangs(el.CongestionControl):
 """
 
 
-def test_one_ctrl_c_ends_a_sweep_that_hangs_in_python(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "other"), [("run", ""), ("sweep", ",reno")])
+def test_one_ctrl_c_ends_what_hangs_in_python(tmp_path: Path, kind: str, other: str) -> None:
     (tmp_path / "mine.py").write_text(HANGS)
-    command = [sys.executable, "-m", "elephan", "sweep", "sawtooth", "--no-report"]
-    command += ["-s", "traffic.reno.congestion_control=mine.py:Hangs,reno"]
+    command = [sys.executable, "-m", "elephan", kind, "sawtooth", "--no-report"]
+    command += ["-s", f"traffic.reno.congestion_control=mine.py:Hangs{other}"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
         deadline = time.monotonic() + 30

@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
+import math
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
@@ -23,6 +25,8 @@ from elephan.scenario.source import Source, json_text
 
 Overrides = Mapping[str, Any]
 Progress = Callable[[float, int], None]  # share of the simulated time done, events so far
+
+STOPS_WITHIN_S = 1.0  # how long what is asked to stop is waited for
 
 
 class _Loading(threading.local):
@@ -221,8 +225,8 @@ def execute_interruptible(
 def interruptible(name: str, work: Callable[[Stop], Any]) -> Any:
     """Returns what `work` answers, done in a thread of this name.
 
-    What a signal handler raises, as for Ctrl-C, asks it to stop and is raised here once it has. From the second on Ctrl-C is raised
-    in what the thread does in Python as well: in a congestion control that never returns.
+    What a signal handler raises, as for Ctrl-C, asks it to stop and is raised here once it has. If it has not within a second, or
+    at a second Ctrl-C, the thread gets a KeyboardInterrupt in what it does in Python: in a congestion control that never returns.
     """
     stop, box, done = Stop(), {}, threading.Event()
 
@@ -241,16 +245,19 @@ def interruptible(name: str, work: Callable[[Stop], Any]) -> Any:
     except RuntimeError:
         raise ElephanError("no thread can be started: not enough memory, or too many threads") from None
     interrupt: BaseException | None = None
+    patience = math.inf
     # Not by `thread.join`: interrupted, it may take a thread that still runs for one that has ended.
     while not done.is_set():
         try:
             done.wait(0.05)
         except BaseException as error:
-            if interrupt is not None:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt))
+            patience = time.monotonic() + (STOPS_WITHIN_S if interrupt is None else 0.0)
             interrupt = interrupt or error
             mark(interrupt)
             stop.ask()
+        if time.monotonic() >= patience:
+            patience += STOPS_WITHIN_S
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt))
     thread.join()
     if interrupt is not None:
         raise interrupt

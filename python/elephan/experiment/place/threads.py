@@ -13,8 +13,6 @@ from elephan.base.errors import InputError
 from elephan.experiment.job import Job, Measure, Outcome, run_one
 from elephan.scenario import core
 
-STOPS_WITHIN_S = 1.0  # how long runs that are asked to stop are waited for
-
 
 def default_workers() -> int:
     """As many as there are cores for this process."""
@@ -64,7 +62,7 @@ class Threads:
             for future in waiting:
                 future.cancel()
             # Not longer: a congestion control of the user may never return.
-            wait(waiting, timeout=STOPS_WITHIN_S)
+            wait(waiting, timeout=core.STOPS_WITHIN_S)
             raise
         finally:
             threads.shutdown(wait=not waiting)
