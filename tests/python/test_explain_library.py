@@ -341,10 +341,10 @@ STATEMENTS: dict[str, list[tuple[str, Callable[[Rows, re.Match[str]], None]]]] =
             noticed,
         )
     ],
-    "random_loss": [
+    "link_loss": [
         (
-            rf"The link (?P<port>.+) lost (?P<count>{N}) packets? at random\. The link was busy for (?P<busy>{Q}) of the time: the "
-            r"losses were no sign of congestion\.",
+            rf"The link (?P<port>.+) lost (?P<count>{N}) packets? on the way \(loss in the scenario\)\. The link was busy for "
+            rf"(?P<busy>{Q}) of the time: the losses were no sign of congestion\.",
             random_loss,
         )
     ],

@@ -68,7 +68,18 @@ def noticed(facts: Facts) -> Iterator[Finding]:
     yield Finding("noticed", f"Senders noticed losses {' and '.join(word for word in by if word)}{of}.")
 
 
-def random_loss(facts: Facts) -> Iterator[Finding]:
+def no_connection(facts: Facts) -> Iterator[Finding]:
+    """No answer to a SYN got through."""
+    waiting = [flow for flow in facts.flows if np.isnan(flow.value("established_ns")) and flow.value("segs_out") > 1]
+    for group in grouped([(flow, flow.value("segs_out")) for flow in waiting]):
+        flows, sent = [flow for flow, _ in group], many(sum(count for _, count in group), "SYN")
+        brief = f"{whose(flows)} never connected: no answer to {sent} got through."
+        begin = min(flow.value("start_ns") for flow in flows) / 1e9
+        name = flows[0].name if len(group) == 1 else ""
+        yield Finding("no_connection", brief, begin, flow=name, count=len(group), brief=brief, weight=len(group) / len(facts.flows))
+
+
+def link_loss(facts: Facts) -> Iterator[Finding]:
     """A link lost packets, whatever its queue was."""
     lost = facts.drops.where(facts.drops.reason.are("link_loss"))
     if not len(lost):
@@ -76,7 +87,7 @@ def random_loss(facts: Facts) -> Iterator[Finding]:
     ports = [facts.place_of(one) for one in np.unique(lost.port)]
     names = listed([facts.port_names[port] for port in ports])
     who = f"The link{'s' if len(ports) > 1 else ''} {names}"
-    text, help = f"{who} lost {many(len(lost), 'packet')} at random.", ""
+    text, help = f"{who} lost {many(len(lost), 'packet')} on the way (loss in the scenario).", ""
     losers = [flow for flow in facts.lossy if flow.number in set(lost.flow.tolist()) and len(flow.repairs)]
     blind = all(flow.text("congestion_control") in LOSS_BLIND for flow in losers)
     if losers and not blind and len(lost) == len(facts.drops):
@@ -91,9 +102,9 @@ def random_loss(facts: Facts) -> Iterator[Finding]:
         if not blind and any(_held_down(flow, lost) for flow in losers):
             help = "A congestion control that does not take each loss for congestion keeps the rate: try bbr."
             weight = 1 - busy
-    brief = f"{who} lost {many(len(lost), 'packet')} at random; senders took lost data for congestion."
+    brief = f"{who} lost {many(len(lost), 'packet')} on the way; senders took lost data for congestion."
     yield Finding(
-        "random_loss", text, float(lost.time[0]) / 1e9, float(lost.time[-1]) / 1e9, "", names, help, brief=brief, weight=weight
+        "link_loss", text, float(lost.time[0]) / 1e9, float(lost.time[-1]) / 1e9, "", names, help, brief=brief, weight=weight
     )
 
 

@@ -13,13 +13,14 @@ TOLD = 2  # findings that the answer of a run takes
 LEAST = 0.1  # of the result that they explain
 
 RULES: tuple[Rule, ...] = (
+    loss.no_connection,
     start.slow_start_overshoot,
     start.first_window,
     start.slow_start_by_delay,
     timer.timeouts,
     loss.losses,
     loss.noticed,
-    loss.random_loss,
+    loss.link_loss,
     loss.needless,
     loss.host_queue,
     loss.host_drops,
@@ -37,10 +38,11 @@ RULES: tuple[Rule, ...] = (
 
 # Those of which the answer of a run takes a sentence; the others it says itself, or they explain no result.
 FOREMOST: tuple[Rule, ...] = (
+    loss.no_connection,
     start.slow_start_overshoot,
     start.first_window,
     timer.timeouts,
-    loss.random_loss,
+    loss.link_loss,
     share.idle_bottleneck,
     share.unfair_share,
 )
