@@ -45,6 +45,7 @@ class Threads:
         threads = ThreadPoolExecutor(self.workers)
         waiting: dict[Future[Outcome], int] = {}
         ended: queue.SimpleQueue[Future[Outcome]] = queue.SimpleQueue()
+        left: set[Future[Outcome]] = set()
         try:
             for number, job in work.items():
                 waiting[threads.submit(run_one, job, measure, self._watch(number), stop)] = number
@@ -62,10 +63,10 @@ class Threads:
             for future in waiting:
                 future.cancel()
             # Not longer: a congestion control of the user may never return.
-            wait(waiting, timeout=core.STOPS_WITHIN_S)
+            left = wait(waiting, timeout=core.STOPS_WITHIN_S).not_done
             raise
         finally:
-            threads.shutdown(wait=not waiting)
+            threads.shutdown(wait=not left)
 
     def _watch(self, number: int) -> core.Progress:
         def tick(share: float, _events: int) -> None:
