@@ -162,6 +162,13 @@ def test_a_syn_that_was_lost_cut_no_window_and_no_congestion_control_helps() -> 
     assert none.text in " ".join(answer(run))
 
 
+def test_a_story_says_nothing_twice(capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.status_of(["explain", "pause-head-of-line"]) == 0
+    printed = " ".join(capfd.readouterr().out.split())
+    for text in (printed, " ".join(el.explain("pause-head-of-line").markdown().split())):
+        assert text.count("Congestion at the root right → slow paused 5 ports") == 1
+
+
 def test_acks_that_a_sender_dropped_are_not_what_it_sent() -> None:
     """Its links lose one packet; the 9 000 that its own backlog refuses are ACKs."""
     run = el.run("sack-processing")

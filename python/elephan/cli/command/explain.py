@@ -14,7 +14,6 @@ from elephan.cli.show import print_json
 from elephan.report.explain.finding import when
 from elephan.report.explain.story import NOTHING, explain
 from elephan.report.screen import Screen
-from elephan.report.words.answer import answer
 from elephan.scenario.settings import settings
 
 
@@ -37,7 +36,7 @@ def command(
         return
     screen = Screen()
     screen.print(f"{story.run.title} (seed {story.run.seed})", style="bold")
-    screen.sentences(answer(story.run))
+    screen.sentences(story.head())
     for number, one in enumerate(story.findings, 1):
         screen.long(f"\n{number}. {f'{when(one)}: ' if when(one) else ''}{one.text}")
         if one.help:

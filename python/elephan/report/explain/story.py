@@ -27,6 +27,8 @@ class Explanation:
     >>> story = el.explain("sawtooth")
     >>> story.findings[0].rule, list(story.limits), sorted(story.as_dict())[:3]
     ('slow_start_overshoot', ['reno'], ['answer', 'findings', 'limits'])
+    >>> story.head()[0][:17]
+    'The window is cut'
     >>> story.limit_lines()[0].split(",")[0]
     'reno: congestion window 97 %'
     >>> story.markdown().splitlines()[0]
@@ -74,11 +76,16 @@ class Explanation:
             lines += [f"{name}: {shares}"] if (shares := _shares(spent)) else []
         return lines
 
+    def head(self) -> list[str]:
+        """The answer of the run, without what the findings say in the same words."""
+        told = {one.text for one in self.findings}
+        return [sentence for sentence in answer(self.run) if sentence not in told]
+
     def markdown(self) -> str:
         """The story as Markdown."""
         lines = [f"# {self.run.title} (seed {self.run.seed})", ""]
         lines += [self.run.question, ""] if self.run.question else []
-        lines += [line for sentence in answer(self.run) for line in (sentence, "")]
+        lines += [line for sentence in self.head() for line in (sentence, "")]
         lines += ["## What happened", ""]
         for number, one in enumerate(self.findings, 1):
             lines.append(f"{number}. {f'**{when(one)}:** ' if when(one) else ''}{one.text}")
