@@ -1,36 +1,7 @@
 """What `elephan explain` gives as a reason or as advice is true: of settings, links, samples and controls that it might mistake."""
 
-import re
-from pathlib import Path
-
 import elephan as el
-
-README = re.search(r"```toml\n(.*?)```", (Path(__file__).parents[2] / "README.md").read_text(), re.DOTALL)
-assert README is not None
-FIRST = README[1]
-PAIR = """
-title = "Two"
-duration = "6 s"
-stack = "rfc"
-[template]
-kind = "dumbbell"
-pairs = 2
-rate = "10 Mbps"
-delay = "10 ms"
-queue = { kind = "fifo", limit = "1 bdp" }
-[[traffic]]
-name = "a"
-from = "sender[0]"
-to = "receiver[0]"
-kind = "bulk"
-[[traffic]]
-name = "b"
-from = "sender[1]"
-to = "receiver[1]"
-kind = "bulk"
-[record]
-every = "10 ms"
-"""
+from test_explain import FIRST, PAIR
 
 
 def test_settings_that_unequal_flows_do_not_share_are_named() -> None:
