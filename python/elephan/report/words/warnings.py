@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from elephan.base.quantity import seconds, show, size_bytes
 from elephan.report.words.regard import port_queues, remarks
@@ -31,6 +32,7 @@ FRAME_BEYOND_MSS = 58  # bytes of a frame beside the payload of its segment: Eth
 FRAMING = 20  # bytes of preamble and gap
 _DEFAULT_QUEUE = {"kind": "fifo"}
 PORTS_MAX = 3  # that a warning names
+QUEUE_FULL = "queue_full"  # the reason of drops at a full queue
 
 
 def warnings(run: Run) -> list[str]:
@@ -74,6 +76,30 @@ _BY_MARKS = {
 }
 
 
+def _spoke(run: Run) -> npt.NDArray[np.bool_]:
+    """Which flows have shown what they are: connections that were made, and what needs none and has sent data.
+
+    What a flow that never connected did not agree on, mark or lose follows from no setting of its.
+    """
+    flows = run.flows
+    sent = np.nan_to_num(column(flows, "data_segs_out")) > 0
+    if "established_ns" not in flows.column_names:
+        return np.asarray(sent)
+    connects = np.asarray([protocol == "tcp" for protocol in texts(flows, "protocol")], dtype=bool)
+    return np.where(connects, ~np.isnan(column(flows, "established_ns")), sent)
+
+
+def _asked_ecn(run: Run) -> list[set[str]]:
+    """The kinds of ECN that each flow's two ends ask for: what the traffic says goes before what the hosts say."""
+    entries = {entry.get("name"): entry.get("tcp", {}).get("ecn") for entry in run.resolved.get("traffic", [])}
+    hosts = {name: host.get("tcp", {}).get("ecn", "off") for name, host in run.resolved.get("hosts", {}).items()}
+    rows = zip(*(texts(run.flows, name) for name in ("traffic", "source", "destination")), strict=True)
+    return [
+        {own} if (own := entries.get(traffic)) else {hosts.get(end.partition("[")[0], "off") for end in ends}
+        for traffic, *ends in rows
+    ]
+
+
 def _without_ecn(run: Run) -> str:
     """What is not what it is meant to be, because its connections have not agreed on marks that it can read."""
     if "ecn" not in run.flows.column_names:
@@ -81,32 +107,38 @@ def _without_ecn(run: Run) -> str:
     entries = {entry.get("name"): entry for entry in run.resolved.get("traffic", [])}
     names = (texts(run.flows, name) for name in ("congestion_control", "traffic"))
     deaf: Counter[str] = Counter()
-    for controller, traffic, ecn in zip(*names, column(run.flows, "ecn"), strict=True):
-        entry, marked = entries.get(traffic, {}), _BY_MARKS.get(controller)
-        if marked is not None and marked.asks(entry.get("congestion_control")):
-            deaf[controller] += not (ecn and entry.get("tcp", {}).get("ecn") in (None, *marked.by))
+    refused: Counter[str] = Counter()
+    for controller, traffic, ecn, spoke, asked in zip(*names, column(run.flows, "ecn"), _spoke(run), _asked_ecn(run), strict=True):
+        marked = _BY_MARKS.get(controller)
+        if marked is None or not spoke or not marked.asks(entries.get(traffic, {}).get("congestion_control")):
+            continue
+        if not asked <= set(marked.by):
+            deaf[controller] += 1
+        elif not ecn:
+            refused[controller] += 1
+    said = [(controller, count, f'say tcp = {{ ecn = "{_BY_MARKS[controller].by[0]}" }}') for controller, count in deaf.items()]
+    said += [(controller, count, "the SYN that asked for it was lost, or its answer") for controller, count in refused.items()]
     return " ".join(
-        f"{count} flow{'' if count == 1 else 's'} of {controller} {'has' if count == 1 else 'have'} no {marked.called}, "
-        f'and {marked.without}: say tcp = {{ ecn = "{marked.by[0]}" }}.'
-        for controller, count, marked in ((name, count, _BY_MARKS[name]) for name, count in sorted(deaf.items()) if count)
+        f"{_flows(count, controller, 'has', 'have')} no {_BY_MARKS[controller].called}, and {_BY_MARKS[controller].without}: {why}."
+        for controller, count, why in sorted(said)
     )
+
+
+def _flows(count: int, which: str, one: str, many: str) -> str:
+    """`1 flow of dctcp has`, `3 flows of dctcp have`."""
+    return f"1 flow of {which} {one}" if count == 1 else f"{count} flows of {which} {many}"
 
 
 def _without_router(run: Run) -> list[str]:
     """What a congestion control that lives by what routers tell is where there is no such router."""
-    controllers, kinds = Counter(texts(run.flows, "congestion_control")), queue_kinds(run.resolved.get("links", []))
-    said = []
-    for controller, kind in TOLD_BY.items():
-        if controllers[controller] and kind not in kinds:
-            flows = (
-                f"1 flow of {controller} passes"
-                if controllers[controller] == 1
-                else f"{controllers[controller]} flows of {controller} pass"
-            )
-            said.append(
-                f'{flows} no queue that tells a rate, and without one {controller} is Reno: say queue = {{ kind = "{kind}" }}.'
-            )
-    return said
+    spoke = zip(texts(run.flows, "congestion_control"), _spoke(run), strict=True)
+    controllers, kinds = Counter(name for name, did in spoke if did), queue_kinds(run.resolved.get("links", []))
+    return [
+        f"{_flows(controllers[controller], controller, 'passes', 'pass')} no queue that tells a rate, and without one {controller} "
+        f'is Reno: say queue = {{ kind = "{kind}" }}.'
+        for controller, kind in TOLD_BY.items()
+        if controllers[controller] and kind not in kinds
+    ]
 
 
 def _without_switch(run: Run) -> list[str]:
@@ -152,15 +184,16 @@ def _beside_marks(run: Run) -> str:
     controllers, agreed = texts(run.flows, "congestion_control"), column(run.flows, "ecn")
     if not any(controller and ecn for controller, ecn in zip(controllers, agreed, strict=True)):
         return ""
-    deaf = Counter(controllers[row] for row, ports in _ways(run) if controllers[row] and not agreed[row] and ports & marking)
+    spoke, asked = _spoke(run), _asked_ecn(run)
+    deaf = [row for row, ports in _ways(run) if controllers[row] and spoke[row] and not agreed[row] and ports & marking]
     if not deaf:
         return ""
-    count = sum(deaf.values())
-    flows = f"{count} flow{'' if count == 1 else 's'} of {' and '.join(sorted(deaf))} {'has' if count == 1 else 'have'} no ECN"
+    silent = any("off" in asked[row] for row in deaf)
+    flows = _flows(len(deaf), " and ".join(sorted({controllers[row] for row in deaf})), "has", "have")
     return (
-        f"{flows} beside flows whose packets {_named(marking)} marks: where those are marked, packets without ECN are dropped or "
-        'wait, so the shares are no comparison of congestion controls. Say tcp = { ecn = "classic" } for them, '
-        '"accurate" for prague and bbr3 with l4s.'
+        f"{flows} no ECN beside flows whose packets {_named(marking)} marks: where those are marked, packets without ECN are "
+        "dropped or wait, so the shares are no comparison of congestion controls."
+        + (' Say tcp = { ecn = "classic" } for them, "accurate" for prague and bbr3 with l4s.' if silent else "")
     )
 
 
@@ -247,13 +280,28 @@ def _kind(queue: Any) -> str:
     return str(queue.get("kind", "")) if isinstance(queue, dict) else ""
 
 
+def _overflowed(run: Run) -> set[tuple[str, str]]:
+    """The ports whose queue was full for what came, as (node, peer); all that dropped anything if full queues alone did."""
+    dropping = _ports_with(run, "drops")
+    reasons = run.summary.get("drops_by_reason", {})
+    if set(reasons) <= {QUEUE_FULL}:
+        return dropping
+    events = run.events
+    if QUEUE_FULL not in reasons or not events.num_rows:
+        return set()
+    full = (column(events, "port")[i] for i, reason in enumerate(texts(events, "reason")) if reason == QUEUE_FULL)
+    names = dict(zip(column(run.ports, "port"), zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True), strict=True))
+    return dropping & {names[port] for port in set(full)}
+
+
 def _phases(run: Run) -> str:
     """Whether the shares of flows at a full drop-tail queue follow from phases."""
-    dropping = {port for port in _ports_with(run, "drops") if {_kind(queue) for queue in port_queues(run, *port)} == {"fifo"}}
+    dropping = {port for port in _overflowed(run) if {_kind(queue) for queue in port_queues(run, *port)} == {"fifo"}}
     scenario = {key: run.resolved.get(key) for key in ("links", "traffic", "hosts", "switches", "change")}
     if not dropping or draws(scenario) or not queue_kinds(scenario["links"] or []) <= {"fifo"}:
         return ""
-    sharing = Counter(port for _, ports in _ways(run) for port in ports & dropping)
+    spoke = _spoke(run)
+    sharing = Counter(port for row, ports in _ways(run) if spoke[row] for port in ports & dropping)
     shared = [port for port, flows in sharing.items() if flows > 1]
     if not shared:
         return ""
