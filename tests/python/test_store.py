@@ -43,7 +43,7 @@ def test_a_row_is_read_as_it_was_written() -> None:
     row = Kept(_row(3).identity, "e", Variant("v", {"n": 3, "share": 0.5, "t": "5 ms", "on": True}), measured, flows=1)
     again = from_record(json.loads(json.dumps(row.record, default=parts._as_text), object_hook=parts._from_text))
     assert (again.identity, again.experiment, again.flows) == (row.identity, "e", 1)
-    assert again.variant.parameters == {"n": 3, "share": 0.5, "t": "5 ms", "on": "true"}
+    assert again.variant.parameters == {"n": 3, "share": 0.5, "t": "5 ms", "on": True}
     assert again.measured is not None
     assert list(again.measured.values.items()) == [("b", 1.5), ("a", float("inf"))]
     assert {name: list(values) for name, values in again.measured.series.items()} == {

@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from elephan.base.errors import InputError, brief
 from elephan.base.quantity import unit_parts
-from elephan.experiment.trials import as_text
+from elephan.experiment.trials import Variant, as_text, labels
 from elephan.scenario.settings import value
 from elephan.scenario.source import read_text
 
@@ -59,6 +61,28 @@ def label(point: Point, rest: str) -> str:
     names = short if len({*short.values()}) == len(short) else {key: key for key in point}
     own = ", ".join(f"{names[key]}={as_text(one)}" for key, one in point.items())
     return ", ".join(filter(None, (own, "" if rest == "base" else rest))) or rest
+
+
+def spoken(variants: Sequence[Variant]) -> list[Variant]:
+    """Returns the variants with labels in which a class, a program or a model has its name instead of the table that names it."""
+    tables: dict[str, dict[str, Any]] = {}
+    for variant in variants:
+        for name, one in variant.parameters.items():
+            if isinstance(one, Mapping):
+                tables.setdefault(name, {})[as_text(one)] = one
+    if not tables:
+        return list(variants)
+    called = {name: labels(values) for name, values in tables.items()}
+    found = []
+    for variant in variants:
+        label = variant.label
+        for name in tables:
+            one = variant.parameters.get(name)
+            if isinstance(one, Mapping):
+                for written in (as_text(one), json.dumps(one, separators=(",", ":"), ensure_ascii=False)):  # here, in the core
+                    label = label.replace(written, called[name][as_text(one)])
+        found.append(replace(variant, label=label))
+    return found if len({variant.label for variant in found}) == len(found) else list(variants)
 
 
 def _zipped(set: Mapping[str, Any]) -> list[Point]:

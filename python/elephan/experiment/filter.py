@@ -17,8 +17,9 @@ from typing import Any
 
 from elephan.base.errors import InputError, brief, nearest
 from elephan.base.quantity import unit_parts
-from elephan.experiment.trials import Trial, Variant, as_text
+from elephan.experiment.trials import Trial, Variant, as_text, worded
 from elephan.scenario import settings
+from elephan.scenario.reference import reference_of, short
 
 DEPTH_MAX = 50  # of parentheses
 VALUES_TOLD = 5  # in an error
@@ -245,12 +246,11 @@ class _Reader:
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    """How a value that is a name may be written: as text, and a table also by its kind, alone or as reports write it."""
-    kind = value.get("kind") if isinstance(value, Mapping) else None
-    if not isinstance(kind, str):
+    """How a value that is a name may be written: as text, and a table also by its name, alone or as reports write it."""
+    key, name = reference_of(value) or ("kind", value.get("kind") if isinstance(value, Mapping) else None)
+    if not isinstance(name, str):
         return (as_text(value),)
-    rest = [f"{key} {as_text(one)}" for key, one in value.items() if key != "kind"]
-    return as_text(value), kind, " ".join([kind, *rest])
+    return as_text(value), name if key == "kind" else short(key, name), worded(value)
 
 
 def _near(name: str, spelled: list[str], told: list[str]) -> str:

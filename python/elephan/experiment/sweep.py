@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -286,7 +287,8 @@ def plan(
                 raise InputError(f'{source.name}: sweep: two variants are "{label}"; write each value once')
             variant = variants.setdefault(label, Variant(label, parameters))
             jobs[label, its_seed] = Job(source, {**fixed, **one["overrides"]}, its_seed, variant)
-    return list(variants.values()), list(jobs.values())
+    called = dict(zip(variants, designs.spoken(list(variants.values())), strict=True))
+    return list(called.values()), [replace(job, variant=called[job.variant.label]) for job in jobs.values()]
 
 
 def sweep(

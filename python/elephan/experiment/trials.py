@@ -7,13 +7,15 @@ trials. As a table they have a row per trial: experiment, variant, parameters, s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from elephan.base.errors import InputError, nearest
 from elephan.base.quantity import unit_parts
+from elephan.scenario.reference import reference_of, short
 from elephan.statistic import measures, titles
 
 if TYPE_CHECKING:
@@ -117,28 +119,68 @@ def parameter_columns(
 ) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
     """Returns columns of the parameters in `rows`, and the metadata of each.
 
-    Where every value is a number, or a quantity in one unit, the column has numbers in base units, with the unit in its metadata,
-    and `NAME.text` beside it has what was written. Other columns have text.
+    Where every value is a number, or a quantity in one unit, the column has numbers in base units, with the unit in its metadata;
+    where every value is true or false, it has booleans. Other columns have text, with the names of classes and programs. Where
+    that is not what was written, `NAME.text` beside it has what was.
     """
     import pyarrow as pa
 
     columns: dict[str, Any] = {}
     about: dict[str, dict[str, str]] = {}
     for name in dict.fromkeys(key for variant in variants for key in variant.parameters):
-        given = [variant.parameters[name] for variant in variants if variant.parameters.get(name) is not None]
+        given = {as_text(value): value for variant in variants if (value := variant.parameters.get(name)) is not None}
         texts = [as_text(row.get(name)) for row in rows]
-        read = {as_text(value): unit_parts(value) for value in given}
+        read = {text: unit_parts(value) for text, value in given.items()}
         units = {found[1] for found in read.values() if found is not None}
+        kind = column_kind(None not in read.values(), units, all(isinstance(value, bool) for value in given.values()))
         about[name] = {"role": "parameter"}
-        if None in read.values() or len(units) != 1:
-            columns[name] = texts
-            continue
-        numbers = {text: found[0] for text, found in read.items() if found is not None}
-        columns[name] = pa.array([numbers.get(text) for text in texts])
-        if unit := units.pop():
-            about[name]["unit"] = unit
+        if kind == "number":
+            numbers = {text: found[0] for text, found in read.items() if found is not None}
+            columns[name] = pa.array([numbers.get(text) for text in texts])
+        elif kind == "boolean":
+            columns[name] = pa.array([given.get(text) for text in texts], pa.bool_())
+        else:
+            shown = labels(given)
+            columns[name] = [shown.get(text, text) for text in texts]
+        if (unit := next(iter(units), "") if kind == "number" else "") or (kind == "text" and columns[name] != texts):
+            about[name] |= {"unit": unit} if unit else {}
             columns[f"{name}.text"], about[f"{name}.text"] = texts, {"role": "parameter"}
     return columns, about
+
+
+def column_kind(all_numbers: bool, units: Collection[str], all_booleans: bool) -> str:
+    """Returns what a column of a parameter holds: `number` if all values are numbers in one unit, `boolean`, or `text`."""
+    if all_booleans:
+        return "boolean"
+    return "number" if all_numbers and len(units) == 1 else "text"
+
+
+def labels(values: Mapping[str, Any]) -> dict[str, str]:
+    """Returns what reports call each value of a parameter, by its text. Where two would have one label, they say more."""
+    found: dict[str, str] = {}
+    for say in (worded, partial(worded, whole=True), as_text):
+        said = {text: say(value) for text, value in values.items() if text not in found}
+        often = Counter([*said.values(), *found.values()])
+        found |= {text: label for text, label in said.items() if often[label] == 1}
+    return {text: found.get(text, text) for text in values}
+
+
+def worded(value: Any, whole: bool = False) -> str:
+    """Returns a value of a parameter in words: a class, a program or a model by its name, with its parameters.
+
+    `whole`: a class with its module, a program with its path.
+
+    >>> from elephan.experiment.trials import worded
+    >>> worded({"python": "mine.py:Mine", "params": {"share": 0.1}})
+    'Mine share 0.1'
+    """
+    key, name = reference_of(value) or ("kind", value.get("kind") if isinstance(value, Mapping) else None)
+    if not isinstance(name, str):
+        return as_text(value)
+    params = value.get("params", {})
+    rest = {part: one for part, one in value.items() if part not in (key, "params", "deadline")} | dict(params)
+    called = name if whole or key == "kind" else short(key, name)
+    return " ".join([called, *(f"{part} {as_text(one)}" for part, one in rest.items())])
 
 
 # As the tables of runs write them; a share, a count or an index has none.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -106,7 +107,10 @@ def from_record(record: Mapping[str, Any]) -> Kept:
 
 
 def _written(one: Mapping[str, Any]) -> Any:
-    """A parameter as it was given: a plain number, or a text."""
+    """A parameter as it was given: a plain number, true or false, a table or list, or a text."""
+    if one["text"][:1] in ("{", "[") or one["text"] in ("true", "false"):
+        with contextlib.suppress(ValueError):
+            return json.loads(one["text"])
     if one["number"] is None or one["unit"] or not _plain(one["text"]):
         return one["text"]
     return json.loads(one["text"])

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from elephan.base import stats
 from elephan.base.quantity import scale_for, show, unit_parts
 from elephan.experiment.sweep import Sweep
-from elephan.experiment.trials import Variant, as_text
+from elephan.experiment.trials import Variant, as_text, worded
 from elephan.report.words import wording
 from elephan.statistic import bounds
 
@@ -265,7 +265,7 @@ def _of_numbers(given: Sequence[Mapping[str, Any]], paths: list[str], numbers: A
 
 
 def _of_names(given: Sequence[Mapping[str, Any]], paths: list[str], at: Places) -> Axis:
-    values = [[wording.worded(one.get(path)) for path in paths] for one in given]
+    values = [[worded(one.get(path)) for path in paths] for one in given]
     same = all(len({*one}) == 1 for one in values)
     several = paths if len(paths) > 1 else ()
     said = [wording.setting({path: one.get(path) for path in paths}, several) for one in given]

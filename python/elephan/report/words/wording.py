@@ -8,8 +8,7 @@ from typing import Any
 
 from elephan.base.quantity import parse_any
 from elephan.experiment.sweep import Sweep
-from elephan.experiment.trials import as_text
-from elephan.scenario.reference import reference_of, short
+from elephan.experiment.trials import as_text, worded
 
 _OWNED = ("traffic", "switches", "hosts", "links")  # tables whose next word is the name of a thing
 
@@ -33,16 +32,6 @@ def parameter(path: str) -> str:
     """A parameter in words: `switches.sw.flow_control.kind` is `flow control of sw`."""
     what, owner = split(path)
     return f"{what} of {owner}" if owner else what
-
-
-def worded(value: Any) -> str:
-    """A value of a parameter in words: a model by its name and parameters."""
-    key, name = reference_of(value) or ("kind", value.get("kind") if isinstance(value, Mapping) else None)
-    if not isinstance(name, str):
-        return as_text(value)
-    params = value.get("params", {})
-    rest = {part: one for part, one in value.items() if part not in (key, "params", "deadline")} | dict(params)
-    return " ".join([short(key, name), *(f"{part} {as_text(one)}" for part, one in rest.items())])
 
 
 def _names(value: Any) -> bool:
