@@ -66,9 +66,19 @@ def test_json_stream(tmp_path: Path) -> None:
     found, whole = el.analyze(file), el.analyze(DATA / "iperf3.json")
     assert found.connections.equals(whole.connections)
     assert found.samples.equals(whole.samples)
-    # One that was interrupted has no end.
-    file.write_text("\n".join(json.dumps(event) for event in events[:-3]) + '\n{"event": "inter')
-    with pytest.raises(el.InputError, match=r"r\.json:\d+: damaged JSON"):
+    # One that was interrupted has no end, and its last line is torn.
+    lines = [json.dumps(event) for event in events]
+    for torn in ('{"event": "inter', lines[-3][:-9], lines[-3][:40], "{"):
+        file.write_text("\n".join([*lines[:-3], torn]))
+        cut = el.analyze(file)
+        written = [one["streams"][0]["bytes"] for one in result["intervals"][:-2]]
+        assert cut.samples.column("data_octets_out").to_pylist() == written
+        assert f"line {len(events) - 2} is damaged and left out" in cut.notes
+    # A line in the middle, as two programs write that share a file.
+    file.write_text("\n".join([*lines[:3], lines[3][:80], *lines[4:]]) + "\n")
+    assert el.analyze(file).samples.num_rows == whole.samples.num_rows - 1
+    file.write_text('{"event": "start", "da\n{"event": "inter\n')
+    with pytest.raises(el.InputError, match=r"r\.json:1: damaged JSON"):
         el.analyze(file)
     file.write_text("\n".join(json.dumps(event) for event in events[:-1]) + "\n")
     assert "does not say what the receiver got" in el.analyze(file).notes[0]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 BINARY = (b"\x0a\x0d\x0d\x0a", b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1")
 HEAD_BYTES = 4096
+UNKNOWN_IN_LOGS = ("segs_retrans",)  # columns that every capture has, and a log of the receiver has not: null there
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # begin what PowerShell writes from `iperf3 -J > FILE`
 
 
@@ -83,8 +84,11 @@ def _tables(
     import pyarrow as pa
 
     empty = {name: pa.table(table) for name, table in core.call("empty_trace").items()}
+    schema = empty["connections"].schema
+    for name in UNKNOWN_IN_LOGS:
+        schema = schema.set(schema.get_field_index(name), schema.field(name).with_nullable(True))
     tables = {
-        "connections": _filled(connections, empty["connections"].schema),
+        "connections": _filled(connections, schema),
         "connection_samples": _filled(samples, empty["connection_samples"].schema),
         "trace_events": empty["trace_events"],
     }
@@ -94,7 +98,7 @@ def _tables(
 
 
 def _filled(rows: list[dict[str, Any]], schema: Any) -> pa.Table:
-    """Rows with zeros and empty texts where a column must have something and the log has nothing."""
+    """Rows with zeros and empty texts where a column must have something and the log has nothing; null where it may be unknown."""
     import pyarrow as pa
 
     nothing = {"int64": 0, "double": 0.0, "bool": False, "string": ""}

@@ -3,7 +3,7 @@
 `ss -tin` writes the state of each connection at the moment of the call; a log is many calls, each after a line with its time
 (`date`, `date +%s.%N`, or ISO 8601), or at equal intervals if there are no such lines. Each connection has one line (`ss -O`),
 two, or more where a terminal has wrapped them; without `-n` ports have names. Counters that fall begin a new connection on the
-same ports:
+same ports. Each line counts what this host sent and what it received; a connection has the direction of most of its data:
 
     while sleep 0.1; do date +%s.%N; ss -tin dst 192.0.2.1; done > ss.log
 """
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from elephan.base.errors import InputError
+from elephan.base.quantity import show
 from elephan.capture.logrows import Found, closed
 
 _EPOCH = re.compile(r"^\s*(\d{9,19}(?:\.\d+)?)\s*$")
@@ -39,6 +40,7 @@ _DATES = (
     ),
 )
 _EPOCH_LEAST_S = 1e8
+BOTH_WAYS = 0.1  # a connection that carries more than this share of its larger direction the other way is one of both
 _TOO_LARGE = re.compile(r"\d{19}")  # of no counter, time or rate
 _UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
@@ -174,9 +176,7 @@ def _number(line: str, name: str) -> int | None:
 
 def read(file: Path, text: str, every_s: float) -> Found:
     """Returns the connections of a log as rows; `every_s`: time between calls where the log has no times."""
-    connections: dict[tuple[tuple[str, ...], int], dict[str, Any]] = {}
-    samples: list[dict[str, Any]] = []
-    last: dict[int, dict[str, Any]] = {}
+    connections: dict[tuple[tuple[str, ...], int], _Connection] = {}
     lives: dict[tuple[str, ...], int] = {}  # connections that had these ends before
     begin: float | None = None
     lines = _timed(file, text)
@@ -188,54 +188,134 @@ def read(file: Path, text: str, every_s: float) -> Found:
             continue  # a look before the first time
         begin = time if begin is None else begin
         life = lives.setdefault(ends, 0)
-        if (before := connections.get((ends, life))) is not None and _started_anew(line, before):
+        if (before := connections.get((ends, life))) is not None and before.is_over(line):
             life = lives[ends] = life + 1
-        row = connections.setdefault(
-            (ends, life),
-            {
-                "connection": len(connections),
-                "protocol": "tcp",
-                "source": ends[0].strip("[]"),
-                "source_port": _port(ends[1]),
-                "destination": ends[2].strip("[]"),
-                "destination_port": _port(ends[3]),
-                "vantage": "sender",
-            },
+        connections.setdefault((ends, life), _Connection(ends)).look(line, round((time - begin) * 1e9))
+    if begin is None:
+        raise InputError(f"{file}: neither a capture, nor a result of iperf3 -J, nor a log of ss -tin")
+    rows, samples = [], []
+    for number, one in enumerate(connections.values()):
+        rows.append({"connection": number, **one.row()})
+        samples += [{"connection": number, **sample} for sample in one.samples]
+    samples.sort(key=lambda sample: sample["time_ns"])
+    notes = [] if timed else [f"the log has no times: the calls of ss are taken to be {every_s:g} s apart"]
+    if reused := sum(life > 0 for life in lives.values()):
+        notes.append(f"{reused} pair{'' if reused == 1 else 's'} of ends had more than one connection in turn: counters began anew")
+    return rows, samples, round(begin * 1e9), notes + _ways(list(connections.values()))
+
+
+def _ways(connections: list[_Connection]) -> list[str]:
+    """Sentences about connections that mostly received, and about those that carried much both ways."""
+    notes = []
+    if received := sum(one.receives for one in connections):
+        are = "connection was" if received == 1 else "connections were"
+        notes.append(f"{received} {are} seen at the receiver of the data: ss does not know there what the sender retransmitted")
+    both = [one for one in connections if min(one.acked, one.received) > BOTH_WAYS * max(one.acked, one.received)]
+    if both:
+        back = sum(min(one.acked, one.received) for one in both)
+        have = "connection has" if len(both) == 1 else "connections have"
+        notes.append(
+            f"{len(both)} {have} data both ways: the tables have the larger part, and {show(back, 'bytes')} are not in them"
         )
-        number = row["connection"]
-        sample = _ss_sample(line, number, round((time - begin) * 1e9), last.get(number))
-        last[number] = sample
-        samples.append(sample)
-        retransmitted = re.search(r"\bretrans:\d+/(\d+)", line)
+    return notes
+
+
+class _Connection:
+    """What the calls of `ss` say of a connection. Each says what this host sent and what it received."""
+
+    def __init__(self, ends: tuple[str, ...]) -> None:
+        self._ends = ends
+        self._line = ""
+        self._min_rtt_ns: int | None = None
+        self._sent: list[dict[str, Any]] = []
+        self._received: list[dict[str, Any]] = []
+
+    @property
+    def acked(self) -> int:
+        """Bytes of this host that the other one has acknowledged."""
+        return _number(self._line, "bytes_acked") or 0
+
+    @property
+    def received(self) -> int:
+        """Bytes that this host has received in order."""
+        return _number(self._line, "bytes_received") or 0
+
+    @property
+    def receives(self) -> bool:
+        """Whether this host is the receiver of most of the data."""
+        return self.received > max(self.acked, _number(self._line, "bytes_sent") or 0)
+
+    @property
+    def samples(self) -> list[dict[str, Any]]:
+        """The rows of `connection_samples`, of the direction in which most data went."""
+        return self._received if self.receives else self._sent
+
+    def is_over(self, line: str) -> bool:
+        """Returns whether counters that never fall have fallen: the ports belong to another connection now."""
+        both = (
+            (_number(line, name), _number(self._line, name)) for name in ("bytes_acked", "bytes_received", "segs_out", "segs_in")
+        )
+        return any(now is not None and now < (before or 0) for now, before in both)
+
+    def look(self, line: str, time_ns: int) -> None:
+        """Takes what a call of `ss` says."""
+        self._line = line
         least = re.search(r"\bminrtt:(\d+(?:\.\d+)?)", line)
-        row |= {
-            "delivered_bytes": sample["delivered_bytes"],
+        self._min_rtt_ns = round(float(least[1]) * 1e6) if least else self._min_rtt_ns
+        self._sent.append(_sent(line, time_ns, self._sent[-1] if self._sent else None))
+        self._received.append(_received(line, time_ns, self._received[-1] if self._received else None))
+
+    def row(self) -> dict[str, Any]:
+        """Returns the row of `connections`, without its number."""
+        line, local, remote = self._line, self._ends[:2], self._ends[2:]
+        source, destination = (remote, local) if self.receives else (local, remote)
+        row: dict[str, Any] = {
+            "protocol": "tcp",
+            "source": source[0].strip("[]"),
+            "source_port": _port(source[1]),
+            "destination": destination[0].strip("[]"),
+            "destination_port": _port(destination[1]),
+            "min_rtt_ns": self._min_rtt_ns,
+            **closed(self.samples),
+        }
+        if self.receives:
+            return row | {
+                "vantage": "receiver",
+                "delivered_bytes": self.received,
+                "segs_out": _number(line, "segs_in") or 0,
+                "segs_in": _number(line, "segs_out") or 0,
+                "data_segs_out": _number(line, "data_segs_in") or 0,
+                "data_octets_out": self.received,
+                "mss_rcvd": _number(line, "rcvmss"),
+            }
+        retransmitted = re.search(r"\bretrans:\d+/(\d+)", line)
+        return row | {
+            "vantage": "sender",
+            "delivered_bytes": self.acked,
             "segs_out": _number(line, "segs_out") or 0,
             "segs_in": _number(line, "segs_in") or 0,
             "data_segs_out": _number(line, "data_segs_out") or 0,
             "data_octets_out": _number(line, "bytes_sent") or 0,
             "octets_retrans": _number(line, "bytes_retrans") or 0,
-            "segs_retrans": int(retransmitted[1]) if retransmitted else 0,
+            "segs_retrans": int(retransmitted[1]) if retransmitted else 0,  # ss writes no count of 0
             "mss_sent": _number(line, "mss"),
-            "min_rtt_ns": round(float(least[1]) * 1e6) if least else row.get("min_rtt_ns"),
         }
-    if not samples or begin is None:
-        raise InputError(f"{file}: neither a capture, nor a result of iperf3 -J, nor a log of ss -tin")
-    for row in connections.values():
-        row |= closed([s for s in samples if s["connection"] == row["connection"]])
-    notes = [] if timed else [f"the log has no times: the calls of ss are taken to be {every_s:g} s apart"]
-    if reused := sum(life > 0 for life in lives.values()):
-        notes.append(f"{reused} pair{'' if reused == 1 else 's'} of ends had more than one connection in turn: counters began anew")
-    return list(connections.values()), samples, round(begin * 1e9), notes
 
 
-def _started_anew(line: str, before: dict[str, Any]) -> bool:
-    """Whether counters that never fall have fallen: the ports belong to another connection now."""
-    counters = (("bytes_acked", "delivered_bytes"), ("segs_out", "segs_out"), ("segs_in", "segs_in"))
-    return any((now := _number(line, name)) is not None and now < before.get(key, 0) for name, key in counters)
+def _received(line: str, time_ns: int, before: dict[str, Any] | None) -> dict[str, Any]:
+    """What this host has received. Window, round-trip time and pace in the line are those of what it sends."""
+    received = _number(line, "bytes_received") or 0
+    return {
+        "time_ns": time_ns,
+        "span_ns": time_ns - before["time_ns"] if before else 0,
+        "sent_bytes": received,
+        "delivered_bytes": received,
+        "data_octets_out": received - before["delivered_bytes"] if before else 0,
+    }
 
 
-def _ss_sample(line: str, number: int, time_ns: int, before: dict[str, Any] | None) -> dict[str, Any]:
+def _sent(line: str, time_ns: int, before: dict[str, Any] | None) -> dict[str, Any]:
+    """What this host has sent."""
     segment = _number(line, "mss") or 0
     rtt = re.search(r"\brtt:(\d+(?:\.\d+)?)/", line)
     acked, sent = _number(line, "bytes_acked") or 0, _number(line, "bytes_sent") or 0
@@ -244,7 +324,6 @@ def _ss_sample(line: str, number: int, time_ns: int, before: dict[str, Any] | No
     return {
         "time_ns": time_ns,
         "span_ns": time_ns - before["time_ns"] if before else 0,
-        "connection": number,
         "sent_bytes": max(sent - again, acked),
         "delivered_bytes": acked,
         "data_octets_out": (sent or acked) - before["_sent"] if before else 0,

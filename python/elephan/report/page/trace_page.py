@@ -88,7 +88,7 @@ def _largest(trace: Trace, best: dict[str, Any]) -> str:
     # Nobody acknowledges datagrams: what was sent is all that is seen.
     tcp = best["protocol"] == "tcp"
     retransmitted = ""
-    if tcp and best["data_segs_out"]:
+    if tcp and best["data_segs_out"] and best["segs_retrans"] is not None:
         retransmitted = f", {show(best['segs_retrans'] / best['data_segs_out'], '%', 2)} of the segments retransmitted"
     # A few segments, or less than two round trips, are no rate.
     rate = f"at {show(best['goodput_bps'], 'bps', 3)}" if has_rate(best) else f"in {counted(best['data_segs_out'], 'segment')}"

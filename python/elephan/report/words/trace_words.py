@@ -74,4 +74,6 @@ def _retransmissions(row: dict[str, Any]) -> str:
     named = [f"{row[key]:,} {words}".replace(",", "\u202f") for key, words in _KINDS if row[key]]
     needless = row["segs_retrans_needless"]
     spurious = f"; {needless} of them needless, as D-SACK shows" if needless else ""
-    return f"{counted(row['segs_retrans'], 'retransmission')}: {', '.join(named)}{spurious}."
+    # A log counts them and does not say what caused each.
+    kinds = f": {', '.join(named)}" if named else ""
+    return f"{counted(row['segs_retrans'], 'retransmission')}{kinds}{spurious}."
