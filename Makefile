@@ -19,7 +19,7 @@ ifneq ($(shell rustc --version >/dev/null 2>&1 && echo there),there)
 export RUSTUP_TOOLCHAIN := stable
 endif
 
-.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate page page-check clean packetdrill web conformance docs docs-update
+.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate page page-check clean packetdrill web conformance docs docs-update studies
 
 help:
 	@echo "make demo      the quick run of the study intel-2004: answer, verdicts, report"
@@ -36,6 +36,7 @@ help:
 	@echo "make docs-update  run what the tutorials show, write numbers and pictures again"
 	@echo "make packetdrill DIR=...  packetdrill scripts below DIR, as a table"
 	@echo "make generate  write the generated files again: schema, references, Python classes"
+	@echo "make studies   every study in full (an hour or more), and their READMEs with its numbers"
 	@echo "make conformance  the conformance of every built-in congestion control, for the docs"
 	@echo "make page      build the page of elephan explore again (needs Node; users do not)"
 
@@ -231,10 +232,17 @@ generate:
 	cargo run --quiet --package elephan-record --example data_dictionary -- $(CHECK)
 	cargo run --quiet --package elephan-tcp --example stack_table -- $(CHECK)
 	$(BIN)/python explore/generate.py $(CHECK)
+	$(BIN)/python docs/studies.py $(CHECK)
 	@if test -z "$(CHECK)" && node --version >/dev/null 2>&1; then $(MAKE) --no-print-directory page; fi
 
 clean:
 	rm -rf target $(VENV) dist results
+
+# Every study in full, an hour or more; their READMEs are written with the numbers that come out.
+studies: setup
+	@for name in $$($(BIN)/elephan study list --json | $(BIN)/python -c 'import json, sys; print(*(one["name"] for one in json.load(sys.stdin)))'); do \
+		$(BIN)/elephan study run $$name --out $(OUT)/$$name && $(BIN)/python docs/studies.py $(OUT)/$$name || exit 1; \
+	done
 
 # Runs packetdrill scripts below DIR and prints a table by folder, such as DIR=packetdrill/gtests/net.
 packetdrill: setup

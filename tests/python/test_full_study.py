@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -98,8 +99,16 @@ def test_every_claim_that_does_not_hold_says_why(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FOUND)
 def test_a_study_finds_what_its_readme_says(name: str, tmp_path: Path) -> None:
-    verdicts = run_study(name, out=tmp_path / "r").verdicts
-    found = {verdict.claim.id: verdict.verdict for verdict in verdicts}
+    results = run_study(name, out=tmp_path / "r")
+    found = {verdict.claim.id: verdict.verdict for verdict in results.verdicts}
     expected, claims = FOUND[name]
     assert {claim: verdict for claim, verdict in found.items() if verdict != "holds"} == expected
     assert len(found) == claims
+    file = studies()[name] / "numbers.json"
+    if file.is_file():
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        assert stored["claims"] == found
+        means = {key: [one.mean for one, _ in measured] for key, measured in results.numbers.items()}
+        assert {key: [ends[0] for ends, _ in measured] for key, measured in stored["numbers"].items()} == {
+            key: pytest.approx(values, rel=1e-7, nan_ok=True) for key, values in means.items()
+        }

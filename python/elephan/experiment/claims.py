@@ -252,6 +252,12 @@ def _shown(part: Part, interval: stats.Interval) -> stats.Interval:
     return stats.within(interval, low, max(top, interval.mean)) if math.isfinite(interval.mean) else interval
 
 
+def measured(part: Part, evidence: Evidence) -> tuple[stats.Interval, list[float]]:
+    """Returns the mean of what a part looks at with its interval, as it is shown, and the value of each run."""
+    sample = _sample(part, evidence)
+    return (_shown(part, _interval(part, sample)), sample) if sample else (stats.NOTHING, [])
+
+
 def _judge_part(part: Part, evidence: Evidence, planned: Mapping[tuple[str, str], int] | None) -> Finding:
     needed = [(part.experiment, variant) for variant in (part.variant, part.against) if variant]
     sample = _sample(part, evidence)

@@ -9,6 +9,7 @@ from typing import Any
 
 from elephan.base.errors import InputError, brief, nearest
 from elephan.experiment.claims import COMPARISONS, Bounds, Claim, Part
+from elephan.experiment.numbers import Number, check_places, read_numbers
 from elephan.experiment.tomlfile import TomlFile
 from elephan.statistic import measures
 
@@ -29,12 +30,17 @@ class _Claims:
         self.file, self.wrong = file, file.wrong
 
     def read(self) -> list[Claim]:
-        written = self.file.known(self.file.table, {"claims": list}, ())
+        written = self.file.known(self.file.table, {"claims": list, "numbers": dict}, ())
+        numbers = read_numbers(self.file)
         claims: list[Claim] = []
         for place, entry in enumerate(written.get("claims", [])):
             claim = self._claim(("claims", place), entry)
             if claim.id in [other.id for other in claims]:
                 raise self.wrong(("claims", place, "id"), f'two claims have the same id "{claim.id}"')
+            try:
+                check_places(claim.reason, numbers)
+            except InputError as error:
+                raise self.wrong(("claims", place, "reason"), f"claim {claim.id}: reason: {error}") from None
             claims.append(claim)
         return claims
 
@@ -93,15 +99,21 @@ def read_claims(file: TomlFile) -> list[Claim]:
     return _Claims(file).read()
 
 
-def check_claims(file: TomlFile, claims: Sequence[Claim], variants: Mapping[str, Sequence[str]]) -> None:
-    """Raises InputError for a claim about an experiment or a variant that the study does not have."""
-    for number, claim in enumerate(claims):
-        for place, part in enumerate(claim.parts):
-            at, what = ("claims", number, "parts", place), f"claim {claim.id}"
-            if part.experiment not in variants:
-                hint = nearest(part.experiment, list(variants), "there are")
-                raise file.wrong((*at, "experiment"), f'{what}: no experiment "{part.experiment}"{hint}')
-            for key, name in (("variant", part.variant), ("against", part.against)):
-                if name and name not in variants[part.experiment]:
-                    hint = nearest(name, list(variants[part.experiment]), "there are")
-                    raise file.wrong((*at, key), f'{what}: {part.experiment} has no variant "{name}"{hint}')
+def check_claims(
+    file: TomlFile, claims: Sequence[Claim], numbers: Mapping[str, Number], variants: Mapping[str, Sequence[str]]
+) -> None:
+    """Raises InputError for a claim or a number about an experiment or a variant that the study does not have."""
+    parts: list[tuple[tuple[str | int, ...], str, Part]] = [
+        (("claims", number, "parts", place), f"claim {claim.id}", part)
+        for number, claim in enumerate(claims)
+        for place, part in enumerate(claim.parts)
+    ]
+    parts += [(("numbers", name), f"number {name}", part) for name, number in numbers.items() for part in number.parts]
+    for at, what, part in parts:
+        if part.experiment not in variants:
+            hint = nearest(part.experiment, list(variants), "there are")
+            raise file.wrong((*at, "experiment"), f'{what}: no experiment "{part.experiment}"{hint}')
+        for key, name in (("variant", part.variant), ("against", part.against)):
+            if name and name not in variants[part.experiment]:
+                hint = nearest(name, list(variants[part.experiment]), "there are")
+                raise file.wrong((*at, key), f'{what}: {part.experiment} has no variant "{name}"{hint}')

@@ -17,7 +17,7 @@ import shutil
 import time
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import product
@@ -31,6 +31,7 @@ from elephan.base.quantity import seconds, unit_parts
 from elephan.base.signals import Interrupted
 from elephan.experiment import claims, claimsfile, studyfile
 from elephan.experiment.job import Job, Statistics
+from elephan.experiment.numbers import Measured, Number, fill, read_numbers
 from elephan.experiment.place.threads import check_workers
 from elephan.experiment.pool import How, run_jobs, store_of
 from elephan.experiment.tomlfile import TomlFile
@@ -154,13 +155,21 @@ class Study:
     @cached_property
     def statistics(self) -> tuple[str, ...]:
         """What is measured in each run: everything that a claim or a figure may ask for."""
-        asked = [name for claim in self.claims for part in claim.parts for name in (part.statistic, part.given) if name]
+        parts = [part for claim in self.claims for part in claim.parts]
+        parts += [part for number in self.numbers.values() for part in number.parts]
+        asked = [name for part in parts for name in (part.statistic, part.given) if name]
         return tuple(dict.fromkeys((*STATISTICS, *self._statistics, *asked)))
 
     @cached_property
     def claims(self) -> list[claims.Claim]:
         file = self.path / studyfile.CLAIMS
         return claimsfile.read_claims(TomlFile(file)) if file.is_file() or not self.own else []
+
+    @cached_property
+    def numbers(self) -> dict[str, Number]:
+        """The numbers that the texts of the study name."""
+        file = self.path / studyfile.CLAIMS
+        return read_numbers(TomlFile(file)) if file.is_file() or not self.own else {}
 
     @cached_property
     def planned(self) -> dict[tuple[str, str], int]:
@@ -215,7 +224,7 @@ def _own(path: Path, quick: bool, to_run: bool = True) -> Study:
     study, whole = (Study(path, document, one, own=True) for one in (quick, False))
     variants = {one.name: [variant.label for variant in one.variants] for one in whole.experiments}
     if study.claims:
-        claimsfile.check_claims(TomlFile(path / studyfile.CLAIMS), study.claims, variants)
+        claimsfile.check_claims(TomlFile(path / studyfile.CLAIMS), study.claims, study.numbers, variants)
     return study
 
 
@@ -230,8 +239,14 @@ class Results(folder.Result):
 
     @cached_property
     def verdicts(self) -> list[claims.Verdict]:
-        """The verdict on each claim."""
-        return claims.judge(self.study.claims, self, self.study.planned)
+        """The verdict on each claim; the numbers of its reason are those of these runs."""
+        found = [replace(one, reason=fill(one.reason, self.study.numbers, self.numbers)) for one in self.study.claims]
+        return claims.judge(found, self, self.study.planned)
+
+    @cached_property
+    def numbers(self) -> dict[str, Measured]:
+        """What the numbers are that the texts of the study name."""
+        return {name: number.measure(self) for name, number in self.study.numbers.items()}
 
     def by_seed(self, experiment: str, variant: str, statistic: str) -> dict[int, float]:
         """A statistic of every repetition of a variant, by seed (NaN where a run has none); empty if all failed."""

@@ -1,0 +1,153 @@
+"""Numbers in the texts of a study are computed from its runs: in reasons as it runs, in its README when it was last run in full."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from elephan.base.errors import InputError
+from elephan.experiment.claimsfile import read_claims
+from elephan.experiment.numbers import fill, read_numbers
+from elephan.experiment.study import open_study
+from elephan.experiment.tomlfile import TomlFile
+from elephan.scenario.source import studies
+from held import free
+
+ROOT = Path(__file__).parents[2]
+NAMES = sorted(studies())
+
+# Numbers of reasons that no run gives: they follow by arithmetic that the reason or the README spells out.
+DERIVED: dict[str, tuple[str, ...]] = {
+    "C000-2/bound": ("101 kB", "421 us"),  # 8000 x (ln 170 000 + 0.58) B; 3 x (65 536 + 101 000) B over the capacity
+    "C000-4/rto-1ms": ("1 %", "95 Mb/s"),  # of 9.493 Gb/s, the bound of its part
+}
+
+
+class Runs:
+    """Evidence from plain numbers, by variant."""
+
+    def __init__(self, **values: list[float]) -> None:
+        self.values = values
+
+    def by_seed(self, experiment: str, variant: str, statistic: str) -> Mapping[int, float]:
+        return dict(enumerate(self.values.get(variant, []), start=1))
+
+
+def said(text: str, declared: str, **values: list[float]) -> str:
+    numbers = read_numbers(TomlFile(Path("claims.toml"), f"[numbers]\n{declared}"))
+    return fill(text, numbers, {name: number.measure(Runs(**values)) for name, number in numbers.items()})
+
+
+GOODPUT = 'g = { experiment = "e", statistic = "goodput_bps.sum", variant = "a" }'
+
+
+def test_a_number_is_written_with_its_interval_and_unit() -> None:
+    # 4, 5, 6 Mb/s: mean 5, standard error 0.57735, t(0.975, 2) = 4.30265, so 2.516 to 7.484
+    values = {"a": [4e6, 5e6, 6e6]}
+    assert said("It has {g}.", GOODPUT, **values) == "It has 5 Mb/s (2.52 Mb/s to 7.48 Mb/s)."
+    assert said("{g:mean}, {g:low}, {g:high}", GOODPUT, **values) == "5 Mb/s, 2.52 Mb/s, 7.48 Mb/s"
+    assert said("{g:range}; {g:runs} in {g:n} runs", GOODPUT, **values) == "2.52 to 7.48 Mb/s; 4, 5 and 6 Mb/s in 3 runs"
+
+
+def test_a_number_is_divided_compared_and_spans_variants() -> None:
+    window = 'w = { experiment = "e", statistic = "window_segments.mean", variants = ["a", "b"], over = [10, 20] }'
+    assert said("{w}", window, a=[9.0], b=[22.0]) == "0.9 to 1.1"
+    ratio = 'r = { experiment = "e", statistic = "drops.sum", variant = "a", against = "b", compare = "ratio", unit = "%" }'
+    assert said("keeps {r:mean}", ratio, a=[3.0, 6.0], b=[4.0, 8.0]) == "keeps 75 %"
+    difference = 'd = { experiment = "e", statistic = "drops.sum", variant = "a", against = "b", compare = "difference" }'
+    assert said("{d:mean} more", difference, a=[5.0, 7.0], b=[4.0, 2.0]) == "3 more"
+
+
+def test_a_sentence_whose_number_was_not_measured_is_left_out() -> None:
+    assert said("Before. It has {g}. After it.", GOODPUT) == "Before. After it."
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('[numbers]\nA = { experiment = "e", statistic = "drops.sum", variant = "a" }', "claims.toml:2: a number's name has small"),
+        (
+            '[numbers]\nholds = { experiment = "e", statistic = "drops.sum", variant = "a" }',
+            "claims.toml:2: a number's name has small",
+        ),
+        ('[numbers]\na = { statistic = "drops.sum", variant = "a" }', "claims.toml:2: number a: has no experiment"),
+        (
+            '[numbers]\na = { experiment = "e", statistic = "drops.sum" }',
+            "claims.toml:2: number a: has one of variant and variants",
+        ),
+        ('[numbers]\n\na = { experiment = "e", statistic = "drop.sum", variant = "a" }', 'did you mean "drops"?'),
+        ('[numbers]\na = { experiment = "e", statistic = "drops.sum", variant = "a", over = 0 }', "over is above 0, not 0"),
+        (
+            '[numbers]\na = { experiment = "e", statistic = "drops.sum", variants = ["a"], over = [1, 2] }',
+            "one for each of 1 variants",
+        ),
+        (
+            '[numbers]\na = { experiment = "e", statistic = "drops.sum", variant = "a", compare = "ratio" }',
+            "compare and against go",
+        ),
+        ('[numbers]\na = { experiment = "e", statistic = "drops.sum", variant = "a", more = 1 }', 'number a: no key "more"'),
+    ],
+)
+def test_a_wrong_number_is_one_line_with_its_place(text: str, line: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_numbers(TomlFile(Path("claims.toml"), text))
+    assert line in str(error.value)
+
+
+def test_a_reason_names_only_numbers_that_are_declared() -> None:
+    claim = '[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nreason = "{gg} is low"\nparts = [{ experiment = "e", PART }]'
+    text = claim.replace("PART", 'statistic = "drops.sum", variant = "a", max = 0')
+    with pytest.raises(InputError, match=r"claims\.toml:7: claim X-1: reason: no number \{gg\} is declared"):
+        read_claims(TomlFile(Path("claims.toml"), f"[numbers]\n{GOODPUT}\n{text}"))
+
+
+def _inputs(name: str, claim_id: str) -> str:
+    """What a study is given: its scenarios, what is varied, and what the claim says and expects."""
+    files = [file for file in sorted(studies()[name].glob("*.toml")) if file.name != "claims.toml"]
+    claim = next(one for one in open_study(name).claims if one.id == claim_id)
+    bounds = " ".join(f"{part.bounds.low} {part.bounds.high} {part.variant} {part.against}" for part in claim.parts)
+    return "\n".join([*(file.read_text(encoding="utf-8") for file in files), claim.statement, claim.source, bounds])
+
+
+WRITTEN_BY_HAND = {"intel-2007", "pcp-2006", "ucl-2004", "uva-2003"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_number_of_a_reason_is_written_by_hand(name: str) -> None:
+    if name in WRITTEN_BY_HAND:
+        return
+    found = {}
+    for claim in open_study(name).claims:
+        by_hand = " ".join(DERIVED.get(claim.id, ()))
+        if wrong := free(claim.reason, f"{_inputs(name, claim.id)}\n{by_hand}", []):
+            found[claim.id] = wrong
+    assert found == {}
+
+
+def _script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_studies", ROOT / "docs" / "studies.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_readme_is_what_its_template_and_numbers_give(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (_script().main(["--check"]), capsys.readouterr().err) == (0, "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_number_that_drifts_is_seen(name: str) -> None:
+    script, place = _script(), studies()[name]
+    if not (place / script.TEMPLATE).is_file():
+        return
+    stored = json.loads((place / script.NUMBERS).read_text(encoding="utf-8"))
+    template = (place / script.TEMPLATE).read_text(encoding="utf-8")
+    used = next(key for key, one in stored["numbers"].items() if f"{{{key}:mean}}" in template and one[0][0][0])
+    stored["numbers"][used][0][0][0] *= 1.5
+    assert script.readme(template, open_study(name).numbers, stored) != (place / script.README).read_text(encoding="utf-8")
