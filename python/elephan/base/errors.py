@@ -57,6 +57,7 @@ class ElephanError(Exception):
     """
 
     exit_status = 1
+    of_machine = False  # whether the machine or its environment failed (`elephan.base.machine`)
 
     def __init__(self, message: object = "") -> None:
         super().__init__(visible(str(message)))
@@ -84,6 +85,7 @@ class OutputError(ElephanError):
     """A result could not be written."""
 
     exit_status = 1
+    of_machine = True
 
 
 def lacks_memory(error: Exception) -> bool:

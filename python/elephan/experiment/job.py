@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from elephan.base.errors import ElephanError, InputError
+from elephan.base.machine import of_machine
 from elephan.experiment.keep import Keep
 from elephan.experiment.store.row import Measured
 from elephan.experiment.trials import Trial, Variant, as_text
@@ -99,6 +100,9 @@ class Statistics:
             raise InputError(f"{job.source.name}: {error}") from None
 
 
+LOST = " (the machine failed, not the run; the same command runs it again)"
+
+
 @dataclass
 class Outcome:
     """What became of a job: what was measured, or the line that says why not."""
@@ -113,7 +117,12 @@ class Outcome:
     simulated_s: float = 0.0
     files: Mapping[str, bytes] | None = None  # of the folder that the run is kept in, on their way from another machine
     kept: bool = False  # done before, and taken from the store
-    lost: bool = False  # with what ran it: a failure that says nothing of the run, and is not kept
+    lost: bool = False  # the machine failed: the error says nothing about the run, and the store does not keep it
+
+    @property
+    def line(self) -> str:
+        """The error of a run that failed, with its label; of a run that the machine ended, what becomes of it too."""
+        return f"{self.job.label}: {self.error}{LOST if self.lost else ''}"
 
     @property
     def done(self) -> bool:
@@ -135,7 +144,7 @@ def run_one(job: Job, measure: Measure, progress: core.Progress | None, stop: co
     except ElephanError as error:
         if error.exit_status == 2:
             raise type(error)(f"{job.label}: {error}") from None
-        done = Outcome(job, error=str(error))
+        done = Outcome(job, error=str(error), lost=stop.asked or of_machine(error))
     done.begun_s, done.wall_s = begun, time.monotonic() - clock
     return done
 
@@ -180,7 +189,7 @@ class Outcomes(Sequence[Outcome]):
     @property
     def failures(self) -> list[str]:
         """A line for each run that failed."""
-        return [f"{outcome.job.label}: {outcome.error}" for outcome in self if not outcome.done]
+        return [outcome.line for outcome in self if not outcome.done]
 
     def checked(self) -> Outcomes:
         """Returns itself; ElephanError if every run failed."""

@@ -2,6 +2,10 @@
 
 The program runs in a session of its own, so that Ctrl-C in a terminal reaches elephan alone. It ends with its `Pipe`: its input is
 closed, and what still runs a moment later is killed, with all processes that it started in its group.
+
+A deadline is no wall clock. A look at the program counts for at most `_COUNTED` seconds, so that a machine that stood still, or was
+suspended, costs one look. While the program is ready to run and the processor is busy with others, only its processor time counts.
+A program that computed for most of its deadline failed by itself; one that mostly waited may answer the next time.
 """
 
 from __future__ import annotations
@@ -21,9 +25,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from elephan.base.errors import ElephanError
+from elephan.base.machine import ended_from_outside
 
 _GRACE = 0.2  # seconds to end in, once the input is closed
+_ENDING = 1.0  # seconds that the system may take to end a process that has closed its output
 _SLICE = 0.1  # seconds between two looks at whether the run is to stop
+_COUNTED = 2 * _SLICE  # seconds that a look counts for at most
 _LONGEST = 64 * 1024  # bytes of an answer
 _SHOWN = 200  # characters of what a program wrote in an error
 _PIECE = 64 * 1024
@@ -31,11 +38,59 @@ LATE = "did not answer line"  # in the error for an answer that has not come in 
 
 
 class ProgramError(ElephanError):
-    """A program as a congestion control has failed: it ended, did not answer in time, or answered nonsense."""
+    """A program as a congestion control has failed: it ended, did not answer in time, or answered nonsense.
+
+    `of_machine`: whether its environment made it fail.
+    """
+
+    def __init__(self, message: object = "", of_machine: bool = False) -> None:
+        super().__init__(message)
+        self.of_machine = of_machine
 
 
 class ProgramHung(ProgramError):
     """A program has not answered in time."""
+
+
+class _Patience:
+    """How much of its deadline a program has used for an answer, in seconds."""
+
+    def __init__(self, process: int, deadline: float) -> None:
+        self._process, self._deadline = process, deadline
+        self._looked, self._used, self._computed = 0.0, 0.0, 0.0
+        self._processor: float | None = None  # seconds, at the look before; None before the first one
+
+    def begin(self, now: float) -> None:
+        """Called when the program is asked. `now`: seconds of the monotonic clock."""
+        self._looked, self._used, self._computed, self._processor = now, 0.0, 0.0, None
+
+    def ends(self) -> bool:
+        """Looks at the clocks; returns whether the deadline is over."""
+        now = time.monotonic()
+        if now - self._looked < _SLICE / 2:  # the system counts processor time in hundredths of a second
+            return False
+        passed, self._looked = min(now - self._looked, _COUNTED), now
+        ready, processor = _processor_of(self._process)
+        computed = max(0.0, processor - self._processor) if self._processor is not None else 0.0
+        self._processor = processor
+        self._computed += min(computed, passed)
+        self._used += min(computed, passed) if ready else passed
+        return self._used > self._deadline
+
+    @property
+    def waited(self) -> bool:
+        """Whether the program has mostly waited for something else than the processor."""
+        return self._computed < self._used / 2
+
+
+def _processor_of(process: int) -> tuple[bool, float]:
+    """Returns whether a process is ready to run or runs, and its processor time in seconds; only Linux tells."""
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        return fields[0] == b"R", (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return False, 0.0
 
 
 class _Cost:
@@ -86,10 +141,11 @@ class Pipe:
                 start_new_session=True,
             )
         except OSError as error:
-            raise ProgramError(f"cannot be started: {error.strerror or error}{_hint(path, error)}") from error
+            raise ProgramError(f"cannot be started: {error.strerror or error}{_hint(path, error)}", of_machine=True) from error
         self._process = process
         self._in, self._out, self._err = (stream.fileno() for stream in _streams(process))
         self._deadline, self._stopped, self._missed = deadline, stopped, missed
+        self._patience = _Patience(process.pid, deadline)
         self.hung = False
         self._asked = 0
         self._said = b""  # the end of what it wrote on stderr
@@ -115,9 +171,9 @@ class Pipe:
             raise ProgramError("the program has been ended already")
         self._asked += 1
         begin = time.monotonic()
-        until = begin + self._deadline
-        self._send(f'{{"n":{self._asked},{call}}}\n'.encode(), until)
-        line = self._line(until)
+        self._patience.begin(begin)
+        self._send(f'{{"n":{self._asked},{call}}}\n'.encode())
+        line = self._line()
         _COST.add(time.monotonic() - begin)
         try:
             answer = _decode(line.decode())
@@ -132,27 +188,27 @@ class Pipe:
             raise self.failed(f"said: {_brief(str(answer['error']))}")
         return answer
 
-    def failed(self, what: str) -> ProgramError:
-        """Returns the error for what the program did, once it has been ended."""
+    def failed(self, what: str, of_machine: bool = False) -> ProgramError:
+        """Returns the error for what the program did, or its machine, once it has been ended."""
         self._listen()
         self.close()
         last = next((line for line in reversed(self._said.decode(errors="replace").splitlines()) if line.strip()), "")
-        return ProgramError(f"the program {what}{f'; it wrote on stderr: {_brief(last)}' if last else ''}")
+        return ProgramError(f"the program {what}{f'; it wrote on stderr: {_brief(last)}' if last else ''}", of_machine)
 
-    def _send(self, line: bytes, until: float) -> None:
+    def _send(self, line: bytes) -> None:
         try:
             sent = os.write(self._in, line)
             while sent < len(line):  # longer than the pipe
                 with contextlib.suppress(BlockingIOError):
                     sent += os.write(self._in, line[sent : sent + _PIECE])
-                self._wait(until, 1e-3)
+                self._wait(1e-3)
         except BrokenPipeError:
             raise self._gone() from None
 
-    def _line(self, until: float) -> bytes:
+    def _line(self) -> bytes:
         got = b""
         while True:
-            if self._out in self._wait(until, _SLICE):
+            if self._out in self._wait(_SLICE):
                 piece = os.read(self._out, _PIECE)
                 if not piece:
                     raise self._gone()
@@ -165,15 +221,15 @@ class Pipe:
                 if len(got) > _LONGEST:
                     raise self.failed(f"answered more than {_LONGEST} bytes without an end of line")
 
-    def _wait(self, until: float, seconds: float) -> list[int]:
+    def _wait(self, seconds: float) -> list[int]:
         """Returns which of its outputs have something, within `seconds`; stderr is read."""
         ready = [number for number, _ in self._ready.poll(1000 * seconds)]
         if self._err in ready:
             self._listen()
         if self._out not in ready:
             if self._stopped():
-                raise self.failed("was stopped")
-            if time.monotonic() > until:
+                raise self.failed("was stopped", of_machine=True)
+            if self._patience.ends():
                 raise self._late()
         return ready
 
@@ -183,7 +239,8 @@ class Pipe:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         before = f", after a line that it did not answer within {self._missed:g} s" if self._missed else ""
-        return ProgramHung(str(self.failed(f"{LATE} {self._asked} within {self._deadline:g} s{before}")))
+        error = self.failed(f"{LATE} {self._asked} within {self._deadline:g} s{before}")
+        return ProgramHung(error, of_machine=self._patience.waited)
 
     def _listen(self) -> None:
         """Reads what is there of stderr, not more than a piece at once."""
@@ -199,13 +256,14 @@ class Pipe:
     def _gone(self) -> ProgramError:
         """The error for an output that was closed; a program that is about to end gets the time to."""
         try:
-            status = self._process.wait(_GRACE)
+            status = self._process.wait(_ENDING)
         except subprocess.TimeoutExpired:
             return self.failed("closed its output")
+        outside = ended_from_outside(status)
         if status < 0:
             with contextlib.suppress(ValueError):
-                return self.failed(f"was ended by {signal.Signals(-status).name}")
-        return self.failed(f"ended with status {status}")
+                return self.failed(f"was ended by {signal.Signals(-status).name}", outside)
+        return self.failed(f"ended with status {status}", outside)
 
 
 def _brief(text: object) -> str:

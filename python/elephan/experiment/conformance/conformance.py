@@ -31,7 +31,7 @@ from elephan.experiment.trials import Trials, Variant, check_repetitions, known
 from elephan.result import folder
 from elephan.result.run import Run
 from elephan.scenario.congestion import Controller, names, read_controllers
-from elephan.scenario.pipe import cost
+from elephan.scenario.pipe import LATE, cost
 from elephan.scenario.trust import Trust, trust
 from elephan.statistic import measures
 
@@ -319,15 +319,20 @@ class _Work:
     def _judged(self, checks: Sequence[Check], last: bool = False) -> list[Finding]:
         trials = self.trials
         failures: dict[str, dict[str, str]] = {}
+        lost: dict[str, str] = {}  # a run of the control under test that the machine ended, which judges nothing, by setting
         seeds: dict[str, int] = {}  # of a run of the control under test that broke off, by setting
         for one in self.outcomes:
             if not one.done and one.error != "interrupted":
                 where, label = one.job.variant.experiment, one.job.variant.label
+                if one.lost and LATE not in str(one.error):
+                    lost |= {where: one.line} if label == self.controller.label else {}
+                    continue
                 failures.setdefault(where, {}).setdefault(label, f"{one.job.label}: {one.error}")
                 if label == self.controller.label:
                     seeds.setdefault(where, one.job.seed)
         asked = [one for one in checks if one.asked is not None]
-        found = [judge(one, self.controller.label, trials, failures.get(_setting(one), {}), last) for one in asked]
+        own, told = self.controller.label, {name: (failures.get(name, {}), lost.get(name, "")) for name in map(_setting, asked)}
+        found = [judge(one, own, trials, *told[_setting(one)], last) for one in asked]
         return [replace(one, broken=seeds.get(_setting(one.check))) for one in found]
 
     def _why_not(self, check: Check) -> str:

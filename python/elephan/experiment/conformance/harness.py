@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from elephan.base.machine import of_machine
 from elephan.experiment.conformance.checks import Check
-from elephan.experiment.conformance.judge import FAILED, PASSED, Finding
+from elephan.experiment.conformance.judge import FAILED, NOT_SURE, PASSED, Finding
 from elephan.scenario.congestion import Controller
 from elephan.scenario.pipe import ProgramHung
 from elephan.step.harness import broken
@@ -17,4 +18,6 @@ def judged(check: Check, controller: Controller) -> Finding:
     failure = broken(dict(words), check.stories, _SEED, check.days)
     if failure is None:
         return Finding(check, PASSED)
-    return Finding(check, FAILED, message=failure[0], hangs=isinstance(failure[1], ProgramHung))
+    hangs = isinstance(failure[1], ProgramHung)
+    lost = failure[1] is not None and not hangs and of_machine(failure[1])
+    return Finding(check, NOT_SURE if lost else FAILED, message=failure[0], hangs=hangs)

@@ -89,8 +89,10 @@ class Finding:
         return replace(found, mean=of_value(found.mean), low=values[0], high=values[1])
 
 
-def judge(check: Check, label: str, trials: Trials, failures: Mapping[str, str], last: bool) -> Finding:
-    """Returns the finding of a check. `failures`: the line of a run that failed, by variant. `last`: no more repetitions come."""
+def judge(check: Check, label: str, trials: Trials, failures: Mapping[str, str], lost: str, last: bool) -> Finding:
+    """Returns the finding of a check. `failures`: the line of a run that failed, by variant. `lost`: the line of a run that the
+    machine ended, empty for none. `last`: no more repetitions come.
+    """
     asked = check.asked
     assert asked is not None
     where = asked.setting.name
@@ -113,7 +115,7 @@ def judge(check: Check, label: str, trials: Trials, failures: Mapping[str, str],
         return replace(found, verdict=FAILED, message=failures[label])
     if not own:
         ran = (where, label) in trials.by_variant
-        why = f"no run has {asked.given.text} above 0" if ran and asked.given else "no run is done"
+        why = f"no run has {asked.given.text} above 0" if ran and asked.given else lost or "no run is done"
         return replace(found, verdict=NOT_APPLICABLE if ran else NOT_SURE, message=why)
     measured = own
     if check.of:
