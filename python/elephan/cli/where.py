@@ -82,7 +82,10 @@ class Shared(Kept):
     slurm: Annotated[
         list[str] | None,
         Option(
-            "--slurm", metavar="KEY=VALUE", help="For the jobs of --on slurm: partition, account, time, mem ...; may be repeated."
+            "--slurm",
+            metavar="KEY=VALUE",
+            help="For the jobs of --on slurm: any long option of sbatch, such as time=30:00, gres=gpu:1 or requeue; array=%10 lets "
+            "10 elements run at a time. May be repeated.",
         ),
     ] = None
     elements: Annotated[int, Option("--elements", parser=whole(1), metavar="N", help="Elements of the array of --on slurm.")] = (
@@ -113,7 +116,7 @@ class Shared(Kept):
             return experiment(**named)  # nothing is missing
         except Elsewhere as missing:
             command = [*words_without(sys.argv[1:], _WITH_VALUE, _FLAGS), "--out", str(out.absolute())]
-            array = jobs.write(command, named["store"].absolute(), options, min(self.elements, missing.trials))
+            array = jobs.write(command, named["store"].absolute(), options, min(options.elements or self.elements, missing.trials))
             trials = f"{missing.trials} of {missing.planned} trials are to run"
         if not jobs.can_submit():
             print(f"{trials}; no sbatch here, so where there is one:\n{array.by_hand}")

@@ -2,7 +2,8 @@
 
 A trial belongs to element `key mod n`, which is fixed when the array is submitted. Each element writes its own parts of the store,
 so nothing has to run between them, and submitting again goes on with what is missing. A signal comes before the time limit, so
-that an element ends with whole trials.
+that an element ends with whole trials. Every option of `sbatch` passes through as it is, but those that elephan needs for itself;
+whether an option is right, only the SLURM of the cluster knows.
 """
 
 from __future__ import annotations
@@ -25,13 +26,22 @@ from elephan.experiment.store import parts
 ELEMENTS = 16
 ARRAY_MAX = 1001  # SLURM's default of MaxArraySize
 GRACE_S = 15  # at least, between the signal and the time limit; SLURM makes up to a minute of it
-PASSED = (
-    "account", "constraint", "cpus-per-task", "exclude", "mail-type", "mail-user", "mem", "mem-per-cpu", "nice", "nodelist",
-    "partition", "qos", "reservation", "time",
-)  # fmt: skip
+OWN = {  # options of sbatch that elephan sets, and why
+    "output": "elephan reads what the report prints",
+    "dependency": "the report begins when the array has ended",
+    "signal": "an element is told before its time limit",
+    "wrap": "elephan writes the script",
+    "parsable": "elephan reads the number of the job",
+    "wait": "elephan's own --wait waits for the report",
+    "test-only": "nothing would be submitted",
+    "help": "nothing would be submitted",
+    "usage": "nothing would be submitted",
+    "version": "nothing would be submitted",
+}
 PATIENCE_S = 60.0  # for a command of SLURM
 SILENCE_S = 600.0  # of SLURM, while a job is waited for
 LOOK_S = (1.0, 10.0)  # between looks at a job: at first, and at most
+REQUEUE_S = 300.0  # for SLURM to put a job back that it took from its node
 
 
 @dataclass(frozen=True)
@@ -41,13 +51,14 @@ class Array:
     elements: Path
     report: Path
     count: int
+    throttle: int | None = None  # elements that run at a time, at most; of each piece
 
     @cached_property
     def commands(self) -> list[list[str]]:
         """The commands that submit the elements, each as many as an array has here. The last word is the first element."""
-        most = array_max()
-        firsts = range(0, self.count, most)
-        return [["sbatch", f"--array=0-{min(most, self.count - first) - 1}", str(self.elements), str(first)] for first in firsts]
+        most, at_once = array_max(), f"%{self.throttle}" if self.throttle else ""
+        lasts = {first: min(most, self.count - first) - 1 for first in range(0, self.count, most)}
+        return [["sbatch", f"--array=0-{last}{at_once}", str(self.elements), str(first)] for first, last in lasts.items()]
 
     @property
     def by_hand(self) -> str:
@@ -82,15 +93,24 @@ class Submitted:
         return f"array {', '.join(self.arrays)}, and {self.report} for the report"
 
     def wait(self) -> tuple[str, int]:
-        """Waits for the report; returns what it printed and its exit status. ElephanError if SLURM ended it, or does not answer."""
+        """Waits for the report; returns what it printed and its exit status. ElephanError if SLURM ended it, or does not answer.
+
+        A job that SLURM took from its node runs again, if it may be requeued.
+        """
         pause, answered = LOOK_S[0], time.monotonic()
+        on_its_way = answered  # when the job was last seen to wait or to run
         while True:
             found = _said(["scontrol", "--oneliner", "show", "job", self.report])
             state = re.search(r"\bJobState=(\w+)", found.stdout)
             if state is not None:
                 answered = time.monotonic()
-            if (state and state[1] not in _ALIVE) or "Invalid job id" in found.stderr:
+            if "Invalid job id" in found.stderr or (state and state[1] in _ENDED):
                 break
+            if state and state[1] in _TAKEN:
+                if "Requeue=0" in found.stdout.split() or time.monotonic() - on_its_way > REQUEUE_S:
+                    break
+            else:
+                on_its_way = time.monotonic()
             if time.monotonic() - answered > SILENCE_S:
                 raise ElephanError(f"SLURM does not answer ({_reason(found)}); {self.words}, may go on")
             time.sleep(pause)
@@ -104,18 +124,55 @@ class Submitted:
             raise ElephanError(f"the report, job {self.report}, left no {self.output}: {error.strerror or error}") from None
 
 
-_ALIVE = ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD", "STAGE_OUT", "SIGNALING")
+# The states in which a job stays. It may leave all others, also those that a later SLURM has.
+_ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "DEADLINE", "OUT_OF_MEMORY", "LAUNCH_FAILED", "RECONFIG_FAIL", "REVOKED")
+_TAKEN = ("PREEMPTED", "NODE_FAIL", "BOOT_FAIL")  # from its node, and put back if the job and the cluster allow it
 
 
-def check(options: Sequence[str]) -> dict[str, str]:
-    """The options for SLURM by name, from `KEY=VALUE`."""
-    found = {}
+@dataclass(frozen=True)
+class Options:
+    """What the caller says to SLURM: options of `sbatch` with values (None of a switch), elements and throttle of the array."""
+
+    passed: dict[str, str | None]
+    elements: int | None = None
+    throttle: int | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """The options as a script has them."""
+        return [f"#SBATCH --{name}{'' if value is None else f'={_quoted(value)}'}" for name, value in self.passed.items()]
+
+
+def _quoted(value: str) -> str:
+    """A value as SLURM reads it in a script, where a space ends it and `#` begins a comment."""
+    if re.fullmatch(r"[\w.:,@%/+=^*()\[\]|&!~-]+", value):
+        return value
+    return '"' + re.sub(r'(["\\])', r"\\\1", value) + '"'
+
+
+def check(options: Sequence[str]) -> Options:
+    """The options for SLURM, from `KEY=VALUE` and `KEY`. InputError for what is no option, or is elephan's own."""
+    found: dict[str, str | None] = {}
+    elements = throttle = None
     for option in options:
-        name, equals, value = option.partition("=")
-        if not equals or name not in PASSED or not re.fullmatch(r"[\w.:,@%/+-]+", value):
-            raise InputError(f"--slurm {option}: write KEY=VALUE, with KEY one of {', '.join(PASSED)}")
-        found[name] = value
-    return found
+        name, equals, value = option.removeprefix("--").partition("=")
+        if not re.fullmatch(r"[a-z][a-z0-9-]+", name) or (equals and not value) or not value.isprintable():
+            raise InputError(f"--slurm {option}: write KEY=VALUE or KEY, as the long options of sbatch are, such as time=30:00")
+        if name in OWN:
+            raise InputError(f"--slurm {option}: {name} is set by elephan: {OWN[name]}")
+        if name == "array":
+            elements, throttle = _array(option, value)
+        else:
+            found[name] = value if equals else None
+    return Options(found, elements, throttle)
+
+
+def _array(option: str, value: str) -> tuple[int | None, int | None]:
+    """How many elements an array has, and how many run at a time, as far as it says."""
+    match = re.fullmatch(r"(?:0-(\d{1,6}))?(?:%(\d{1,6}))?", value)
+    if match is None or not value or (match[2] is not None and int(match[2]) < 1):
+        raise InputError(f"--slurm {option}: write array=%10 for at most 10 elements at a time, or array=0-99%10 for 100 of them")
+    return int(match[1]) + 1 if match[1] else None, int(match[2]) if match[2] else None
 
 
 def array_max() -> int:
@@ -124,12 +181,12 @@ def array_max() -> int:
     return max(1, int(match[1]) if match else ARRAY_MAX)
 
 
-def write(command: Sequence[str], store: Path, options: dict[str, str], elements: int) -> Array:
+def write(command: Sequence[str], store: Path, options: Options, elements: int) -> Array:
     """Writes the scripts for a command of elephan (its words, without where it runs) into the store."""
     parts.create(store)
     folder = store / "slurm"
-    found = Array(folder / "array.sh", folder / "report.sh", elements)
-    head = [f"#SBATCH --{name}={value}" for name, value in options.items()]
+    found = Array(folder / "array.sh", folder / "report.sh", elements, options.throttle)
+    head = options.lines
     # As the command `elephan`: a module in the folder of the caller is not taken for one of Python's.
     call = shlex.join([sys.executable, "-P", "-m", "elephan", *command, "--store", str(store)])
     array = [
