@@ -234,13 +234,20 @@ def test_any_table_in_place_of_another_is_named(tmp_path: Path) -> None:
     el.run("slow-receiver", set={"duration": "20 ms"}, out=tmp_path / "r", report=False)
     files = sorted((tmp_path / "r").glob("*.parquet"))
     assert len(files) == len(TABLES)
+    older = Path(shutil.copytree(tmp_path / "r", tmp_path / "older"))  # as before elephan wrote digests
+    manifest = folder.read_manifest(older)
+    assert manifest is not None
+    folder.write_json(older / "manifest.json", {key: value for key, value in manifest.items() if key not in ("digests", "seal")})
     for name in TABLES:
         own = tmp_path / "r" / f"{name}.parquet"
         kept = own.read_bytes()
         for other in (file for file in files if file != own):
             own.write_bytes(other.read_bytes())
-            with pytest.raises(InputError, match=f"{name}.parquet: damaged: not the table {name}, it has no column"):
+            with pytest.raises(InputError, match=f"r/{name}.parquet: damaged: it is not what elephan wrote; make the result again"):
                 _ = el.load(tmp_path / "r").tables[name]
+            (older / own.name).write_bytes(other.read_bytes())
+            with pytest.raises(InputError, match=f"older/{name}.parquet: damaged: not the table {name}, it has no column"):
+                _ = el.load(older).tables[name]
         own.write_bytes(kept)
         assert el.load(tmp_path / "r").tables[name].num_rows >= 0
 

@@ -18,7 +18,8 @@ import elephan as el
 import pyarrow.dataset as ds
 import pytest
 from elephan.base.errors import InputError
-from elephan.experiment.store import parts
+from elephan.experiment.place import slurm
+from elephan.experiment.store import parts, tails
 from elephan.experiment.store.identity import Identities, Identity, digest, engine
 from elephan.experiment.store.row import Kept, Measured, from_record
 from elephan.experiment.store.store import Store
@@ -41,7 +42,7 @@ def test_a_row_is_read_as_it_was_written() -> None:
     series = {"time_s": np.array([0.0, 1.0, np.inf]), "file": np.array([True, False])}
     measured = Measured({"b": 1.5, "a": float("inf")}, series, {"note": "x"})
     row = Kept(_row(3).identity, "e", Variant("v", {"n": 3, "share": 0.5, "t": "5 ms", "on": True}), measured, flows=1)
-    again = from_record(json.loads(json.dumps(row.record, default=parts._as_text), object_hook=parts._from_text))
+    again = from_record(json.loads(json.dumps(row.record, default=tails.as_text), object_hook=tails.from_text))
     assert (again.identity, again.experiment, again.flows) == (row.identity, "e", 1)
     assert again.variant.parameters == {"n": 3, "share": 0.5, "t": "5 ms", "on": True}
     assert again.measured is not None
@@ -241,8 +242,16 @@ def test_where_a_command_runs_does_not_change_its_folder(tmp_path: Path) -> None
         (("--slurm", "time=1"), "--slurm and --wait go with --on slurm"),
         (("--on", "slurm", "-s", "duration=5parsecs"), "duration"),
         (("--on", "slurm", "--statistic", "goodputs"), "goodputs"),
-        (("--on", "slurm", "--slurm", "shell=x"), "--slurm shell=x: write KEY=VALUE, with KEY one of account,"),
-        (("--on", "slurm", "--slurm", "time=1;rm x"), "--slurm time=1;rm x: write KEY=VALUE"),
+        (("--on", "slurm", "--slurm", "Time=1"), "--slurm Time=1: write KEY=VALUE or KEY, as the long options of sbatch are"),
+        (("--on", "slurm", "--slurm", "time="), "--slurm time=: write KEY=VALUE or KEY"),
+        (("--on", "slurm", "--slurm", "time=1\nrm x"), "--slurm time=1\\nrm x: write KEY=VALUE or KEY"),
+        (("--on", "slurm", "--slurm", "wrap=rm"), "--slurm wrap=rm: wrap is set by elephan: elephan writes the script"),
+        (
+            ("--on", "slurm", "--slurm", "output=x"),
+            "--slurm output=x: output is set by elephan: elephan reads what the report prints",
+        ),
+        (("--on", "slurm", "--slurm", "array=1,3"), "--slurm array=1,3: write array=%10 for at most 10 elements at a time"),
+        (("--on", "slurm", "--slurm", "array=%0"), "--slurm array=%0: write array=%10"),
         (("--store", "/proc/none"), "cannot write the store /proc/none"),
     ],
 )
@@ -273,6 +282,90 @@ def test_the_scripts_for_slurm(tmp_path: Path) -> None:
     loaded = el.load(tmp_path / "results" / "sawtooth-sweep")
     assert isinstance(loaded, el.Sweep)
     assert loaded.table.num_rows == 8
+
+
+@pytest.mark.parametrize(
+    ("option", "line"),
+    [
+        ("gres=gpu:2", "--gres=gpu:2"),
+        ("--requeue", "--requeue"),
+        ("exclusive", "--exclusive"),
+        ("constraint=[a|b]&!c", "--constraint=[a|b]&!c"),
+        ("comment=it is #1", '--comment="it is #1"'),
+        ('comment=a "b" \\', '--comment="a \\"b\\" \\\\"'),
+    ],
+)
+def test_any_option_of_sbatch_passes_through(tmp_path: Path, option: str, line: str) -> None:
+    array = slurm.write(["sweep", "sawtooth"], tmp_path / "s", slurm.check([option]), 3)
+    for script in (array.elements, array.report):
+        assert f"#SBATCH {line}\n" in script.read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "trials", "expected"),
+    [
+        ("array=%2", 8, "--array=0-7%2"),
+        ("array=0-3%2", 8, "--array=0-3%2"),
+        ("array=0-5", 8, "--array=0-5"),
+        ("array=0-99%10", 8, "--array=0-7%10"),
+    ],
+)
+def test_the_throttle_of_an_array(tmp_path: Path, option: str, trials: int, expected: str) -> None:
+    done = _cli(tmp_path, "-n", str(trials // 2), "--on", "slurm", "--slurm", option)
+    folder = tmp_path / "results" / "sawtooth-sweep.trials" / "slurm"
+    assert (done.returncode, done.stdout.splitlines()[1]) == (0, f"sbatch {expected} {folder}/array.sh 0")
+    assert f"#SBATCH {expected}\n" in (folder / "array.sh").read_text()
+    assert "--array" not in (folder / "report.sh").read_text()
+
+
+SCONTROL = """#!{python} -S
+import pathlib, sys
+states = pathlib.Path({states!r})
+first, *rest = states.read_text().split()
+states.write_text(" ".join(rest or [first]))
+state, _, requeue = first.partition(":")
+if state == "GONE":
+    print("slurm_load_jobs error: Invalid job id specified", file=sys.stderr)
+    sys.exit(1)
+print(f"JobId=7 JobName=elephan JobState={{state}} Requeue={{requeue or 1}} Restarts=0 ExitCode=0:0")
+"""
+
+
+@pytest.mark.parametrize(
+    ("states", "ends"),
+    [
+        ("PENDING RUNNING PREEMPTED PREEMPTED COMPLETING PENDING RUNNING COMPLETED", ""),
+        ("RUNNING REQUEUED PENDING SUSPENDED STOPPED RUNNING COMPLETED", ""),
+        ("RUNNING NODE_FAIL RESIZING REQUEUE_FED A_STATE_OF_TOMORROW RUNNING COMPLETED", ""),
+        ("RUNNING BOOT_FAIL REQUEUE_HOLD SPECIAL_EXIT PENDING RUNNING GONE", ""),
+        ("RUNNING PREEMPTED:0", "PREEMPTED"),
+        ("RUNNING TIMEOUT", "TIMEOUT"),
+        ("RUNNING OUT_OF_MEMORY", "OUT_OF_MEMORY"),
+        ("CANCELLED", "CANCELLED"),
+    ],
+)
+def test_what_a_report_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, states: str, ends: str) -> None:
+    (tmp_path / "states").write_text(states)
+    (tmp_path / "scontrol").write_text(SCONTROL.format(python=sys.executable, states=str(tmp_path / "states")))
+    (tmp_path / "scontrol").chmod(0o755)
+    (tmp_path / "report-7.out").write_text("the report\n")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(slurm, "LOOK_S", (0.01, 0.01))
+    submitted = slurm.Submitted(("6",), "7", tmp_path / "report-7.out")
+    if ends:
+        with pytest.raises(el.ElephanError, match=f"^the report, job 7, ended as {ends}; the same command goes on"):
+            submitted.wait()
+    else:
+        assert submitted.wait() == ("the report\n", 0)
+
+
+def test_a_report_that_nobody_requeues_is_not_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 10_000, 60))
+    monkeypatch.setattr(slurm, "LOOK_S", (0.0, 0.0))
+    monkeypatch.setattr("elephan.experiment.place.slurm.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr(slurm, "_said", lambda words: subprocess.CompletedProcess(words, 0, "JobState=PREEMPTED Requeue=1", ""))
+    with pytest.raises(el.ElephanError, match="ended as PREEMPTED"):
+        slurm.Submitted(("6",), "7", tmp_path / "none").wait()
 
 
 @pytest.mark.parametrize(("options", "drawn"), [((), True), (("--no-report",), False), (("--live", "--no-open"), False)])
@@ -463,7 +556,7 @@ def test_a_part_that_comes_while_others_are_removed_stays(tmp_path: Path, monkey
 
 def test_a_row_that_goes_from_a_tail_to_a_part_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Store.to(tmp_path / "s")
-    for seed, name in enumerate(("_tail_records", "_tables"), 1):  # the part is written before, between or after the two are read
+    for seed, name in enumerate(("_entries", "_tables"), 1):  # the part is written before, between or after the two are read
         read = getattr(Store, name)
 
         def first(store: Store, *arguments: Any, read: Any = read) -> Any:
@@ -492,15 +585,31 @@ def _mounted(place: Path) -> bool:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to mount a disk")
 def test_a_store_on_a_disk_that_is_read_only(tmp_path: Path) -> None:
-    """Nothing can be added, which is one line; everything that is there can be asked."""
+    """Nothing can be added, which is one line; everything that is there can be asked, and is used."""
+    from elephan.cli import status_of
+
     if not _mounted(tmp_path / "disk"):
         pytest.skip("no disk can be mounted here")
     store = tmp_path / "disk" / "s"
     try:
         whole = el.sweep("sawtooth", set=DELAYS, repetitions=2, store=store)
         subprocess.run(["mount", "-o", "remount,ro", tmp_path / "disk"], check=True)
-        with pytest.raises(el.ElephanError, match=f"^cannot write the store {store}: "):
-            el.sweep("sawtooth", set=DELAYS, repetitions=3, store=store)
+        for more in ({"repetitions": 3}, {"repetitions": 2, "again": True}, {"repetitions": 2, "keep": "runs"}):
+            with pytest.raises(el.ElephanError, match=f"^cannot write the store {store}: "):
+                el.sweep("sawtooth", set=DELAYS, store=store, **more)
+        assert el.sweep("sawtooth", set=DELAYS, repetitions=2, store=store).table.equals(whole.table)
+        # Under another name a trial is one of another experiment, which nobody can write down there.
+        (tmp_path / "other.toml").write_text(open_source("sawtooth").text)
+        other = el.sweep(tmp_path / "other.toml", set=DELAYS, repetitions=2, store=store, out=tmp_path / "r", report=False)
+        assert other.table.equals(whole.table)
+        assert el.load(store).sql("select count(*) as n from trials").to_pylist() == [{"n": 4}]
+        for words, status in (
+            (["list", str(store)], 0),
+            (["show", str(store)], 0),
+            (["check", str(store)], 0),
+            (["gc", str(store)], 1),
+        ):
+            assert status_of(["store", *words]) == status
         assert el.sweep("sawtooth", set=DELAYS, repetitions=2, store=store, on="kept").table.equals(whole.table)
         assert len(Store.at(store).rows()) == 4
         assert Store.at(store).check() == []

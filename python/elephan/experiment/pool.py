@@ -149,6 +149,8 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
         missing = [number for number in range(len(jobs)) if number not in outcomes and _is_mine(identities[number], there, how)]
         if how.on == "slurm" and missing:
             raise Elsewhere(len(missing), len(jobs))
+        if store is not None and missing:
+            store.check_writes()
         # The first seed of all variants, then the second: if the runs end early, every variant has some.
         work = {number: jobs[number] for number in sorted(missing, key=lambda number: jobs[number].seed)}
         interrupted = False
@@ -302,6 +304,8 @@ def _keep(store: Store, how: How, place: Place | None, identity: Identity, outco
     """Keeps an outcome; without a place it is that of another experiment, which is a trial of this one too."""
     job = outcome.job
     if outcome.lost or outcome.error == "interrupted" or how.on == "kept":  # such a store is only read
+        return
+    if place is None and store.refusal is not None:  # what it has is used all the same
         return
     command = "" if outcome.done else job.command
     error = outcome.error or ""

@@ -39,9 +39,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     if found is None:
         raise InputError(f'{where / "manifest.json"}: damaged: no kind of result "{manifest.get("kind")}"')
     with folder.damaged(where):
-        result = found.load(where)
-    folder.verify_words(where, manifest)
-    return result
+        return found.load(where)
 
 
 def narrowed(result: Any, filter: str | None, baseline: str | None) -> Any:
@@ -60,7 +58,5 @@ def redraw(path: Path, figures: bool = False, filter: str | None = None, baselin
     `filter` and `baseline`: conditions on the parameters of a sweep (`Sweep.where`, `Sweep.against`).
     """
     where, _ = folder.open_result(path)
-    try:
+    with folder.damaged(where):
         return Path(narrowed(load(where), filter, baseline).draw(where, figures))
-    except KeyError as error:  # a column, or an entry of a JSON file
-        raise folder.lacking(where, error) from error

@@ -68,7 +68,12 @@ def side_by_side(a: Path, b: Path) -> SideBySide | None:
     """Returns two results compared by what only their kind has; None if they are of two kinds, or of one that has no such way."""
     of_a, of_b = (folder.open_result(path)[1].get("kind") for path in (a, b))
     kind = kinds.find(of_a) if of_a == of_b else None
-    return kind.side_by_side(kind.load(a), kind.load(b)) if kind is not None and kind.side_by_side is not None else None
+    if kind is None or kind.side_by_side is None:
+        return None
+    with folder.damaged(a):
+        one = kind.load(a)
+    with folder.damaged(b):
+        return kind.side_by_side(one, kind.load(b))
 
 
 def _mean_of(name: str, values: Mapping[int, float], flows: int) -> stats.Interval:

@@ -2,8 +2,8 @@
 
 `DIR.partial` becomes `DIR` in one rename. A result is whole without its report: where only that cannot be drawn, the tables stay.
 A folder is ours if its `manifest.json` says `"format": "elephan"`; its `files` are what we wrote. A folder that holds anything
-else, or a result of another kind, is not replaced. `digests` has a digest of each file but those that are drawn again, so that a
-table of another run or an edited figure is known when it is read.
+else, or a result of another kind, is not replaced. `digests` has a digest of each file but those that are drawn again, and `seal`
+one of the manifest itself, so that a table of another run or an edited figure is known when it is read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -29,20 +29,51 @@ from elephan.base.progress import status
 from elephan.base.signals import from_outside
 from elephan.result.command import asked, command_line
 from elephan.scenario import core
-from elephan.scenario.source import read_json, read_object
+from elephan.scenario.source import check_regular, read_json, read_object
 
 FORMAT = "elephan"
 FORMAT_VERSION = 1
 _WRITER = "writer.json"  # says who writes a partial folder, until it is renamed
 
 
+AGAIN = "make the result again"  # the way on from a damaged result
+
+
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a result folder, or None when the folder is not one."""
+    """The manifest of a result folder, without what is no list of files or the like, or None when the folder is not one."""
     try:
         manifest = read_json(folder / "manifest.json")
     except InputError:
         return None
-    return manifest if isinstance(manifest, dict) and manifest.get("format") == FORMAT else None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        return None
+    return {key: value for key, value in manifest.items() if key not in _TYPES or _TYPES[key](value)}
+
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "files": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
+    "digests": lambda value: isinstance(value, dict) and all(isinstance(one, str) for one in value.values()),
+    "kept": lambda value: isinstance(value, dict) and _is_number(value.get("within")) and isinstance(value.get("what"), str),
+}
+
+
+def _wrong(folder: Path) -> str:
+    """What is wrong with the manifest of a result of ours; empty if nothing is."""
+    manifest = read_object(folder / "manifest.json")
+    wrong = [key for key, fits in _TYPES.items() if key in manifest and not fits(manifest[key])]
+    if wrong or manifest.get("seal", seal := _seal(manifest)) != seal:
+        return f"{folder / 'manifest.json'}: damaged: it is not what elephan wrote; {AGAIN}"
+    return ""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _seal(manifest: Mapping[str, Any]) -> str:
+    """A digest of all that a manifest says."""
+    rest = {key: value for key, value in manifest.items() if key != "seal"}
+    return hashlib.blake2b(json.dumps(rest, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 DRAWN = ("report.html", "figures/*.svg", "figures/*.png")
@@ -131,17 +162,18 @@ def verify(file: Path) -> None:
         known = (read_manifest(folder) or {}).get("digests") if (folder / "manifest.json").is_file() else None
         written = known.get(file.relative_to(folder).as_posix()) if isinstance(known, dict) else None
         if written is not None:
+            check_regular(file)
             if written != _digest(file):
-                raise InputError(f"{file}: damaged: it is not what elephan wrote")
+                raise InputError(f"{file}: damaged: it is not what elephan wrote; {AGAIN}")
             return
 
 
-def verify_words(folder: Path, manifest: Mapping[str, Any]) -> None:
+def _verify_words(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Checks all files of a result but its tables, which are checked when they are read."""
     for name in manifest.get("digests", {}):
         if not name.endswith((".parquet", ".pcapng")):
             if not (folder / name).is_file():
-                raise InputError(f"{folder / name}: damaged: it is missing")
+                raise InputError(f"{folder / name}: damaged: it is missing; {AGAIN}")
             verify(folder / name)
 
 
@@ -259,6 +291,7 @@ def wrote(folder: Path, names: Iterable[str]) -> None:
         manifest["files"] = sorted({*manifest.get("files", []), *names})
         kept = [name for name in names if name != "manifest.json" and not _matches(name, _PASSING) and (folder / name).is_file()]
         manifest["digests"] = {**manifest.get("digests", {}), **{name: _digest(folder / name) for name in kept}}
+        manifest["seal"] = _seal(manifest)
         whole = folder / "manifest.json.partial"
         write_json(whole, manifest)
         whole.replace(folder / "manifest.json")
@@ -301,7 +334,7 @@ def _is_alive(process: int) -> bool:
 
 
 def open_result(folder: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
-    """A finished result folder and its manifest, or one line about why it is not one."""
+    """A finished result folder and its manifest, or one line about why it is not one, or which file but a table is damaged."""
     path = as_path(folder, "result folder")
     with contextlib.suppress(OSError):
         _recover(path)
@@ -317,25 +350,26 @@ def open_result(folder: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
         raise InputError(f"{path}: an unfinished result")
     if manifest.get("version") != FORMAT_VERSION:
         raise InputError(f"{path}: written in version {manifest.get('version')} of the format, this is {FORMAT_VERSION}")
+    if why := _wrong(path):
+        raise InputError(why)
+    _verify_words(path, manifest)
     return path, manifest
 
 
-def lacking(path: Path, error: KeyError) -> InputError:
-    """Returns one line about what a result lacks."""
-    return InputError(f"{path}: a damaged result: no {error.args[0] if error.args else 'such entry'}")
-
-
 @contextmanager
-def damaged(path: Path) -> Iterator[None]:
-    """Gives what goes wrong in reading a result as one line."""
+def damaged(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Gives what goes wrong in reading a result as one line, if its manifest has no seal. Of a sealed one, whose files are checked,
+    the error is elephan's own.
+    """
     try:
         yield
-    except ElephanError:
-        raise
-    except KeyError as error:
-        raise lacking(path, error) from error
-    except (TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path}: a damaged result: {str(error).partition(chr(10))[0]}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError) as error:
+        where = Path(folder)
+        if isinstance(error, ElephanError) or from_outside(error) or "seal" in (read_manifest(where) or {}):
+            raise
+        first = str(error).partition(chr(10))[0]
+        why = f"no {error.args[0] if error.args else 'such entry'}" if isinstance(error, KeyError) else first
+        raise InputError(f"{where}: a damaged result: {why}; {AGAIN}") from error
 
 
 def manifest_head(kind: str, name: str) -> dict[str, Any]:

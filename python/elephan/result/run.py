@@ -18,7 +18,7 @@ from elephan.base.signals import from_outside
 from elephan.result import folder
 from elephan.scenario import core
 from elephan.scenario.guestsource import provenance
-from elephan.scenario.source import Source, open_source, read_json, read_object, read_text
+from elephan.scenario.source import Source, check_regular, open_source, read_json, read_object, read_text
 from elephan.statistic import measures
 from elephan.statistic.measures import statistic
 from elephan.table.classes import RUN, TRACE, RunTables
@@ -39,24 +39,23 @@ def read_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
     import pyarrow as pa
     from pyarrow import parquet
 
+    check_regular(file)
     if not file.is_file():
         kept = (folder.read_manifest(file.parent) or {}).get("kept")
-        why = f"is left out: of this run {kept['what']} are kept" if kept else "is missing"
+        why = f"is left out: of this run {kept['what']} are kept" if kept else f"is missing; {folder.AGAIN}"
         raise InputError(f"{file}: the table {file.stem} {why}")
+    folder.verify(file)  # before anything is made of its bytes
     try:
         # Without threads of its own: if memory is short, pyarrow waits for ever for those that it could not start.
         with parquet.ParquetFile(file, pre_buffer=False, read_dictionary=columns) as opened:
             names = opened.schema_arrow.names
             table = opened.read(columns=columns, use_threads=False)
-    except MemoryError:
-        raise
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:  # also of nonsense in its footer
         if from_outside(error):
             raise
-        raise InputError(f"{file}: the table {file.stem} is damaged or cannot be read") from None
+        raise InputError(f"{file}: damaged: the table {file.stem} cannot be read; {folder.AGAIN}") from None
     if lacking := [name for name in {**RUN, **TRACE}.get(file.stem, ()) if name not in names]:
-        raise InputError(f"{file}: damaged: not the table {file.stem}, it has no column {lacking[0]}")
-    folder.verify(file)
+        raise InputError(f"{file}: damaged: not the table {file.stem}, it has no column {lacking[0]}; {folder.AGAIN}")
     return table
 
 

@@ -15,6 +15,7 @@ from elephan.cli.parser import Argument
 from elephan.cli.show import print_json
 from elephan.open.difference import compare, scenario_changes, side_by_side
 from elephan.report.screen import Screen, bounds, grid
+from elephan.result.folder import damaged
 
 
 def command(
@@ -22,13 +23,16 @@ def command(
     b: Annotated[Path, Argument(metavar="B", help="Another one.")],
     json: Json = False,
 ) -> None:
-    if (own := side_by_side(a, b)) is not None:
-        if json:
+    with damaged(a), damaged(b):
+        own = side_by_side(a, b)
+        if own is not None and json:
             print_json(own.as_dict())
-        else:
+        elif own is not None:
             own.tables(Screen())
+    if own is not None:
         return
-    differences, changes = compare(a, b), scenario_changes(a, b)
+    with damaged(a), damaged(b):
+        differences, changes = compare(a, b), scenario_changes(a, b)
     if json:
         print_json([difference.as_dict() for difference in differences])
         return

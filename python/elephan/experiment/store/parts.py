@@ -1,27 +1,29 @@
-"""The files of a store: parts, which never change once they are named, and tails of trials that are in no part yet.
+"""The files of a store: parts, which never change once they are named, and tails of trials that are in no part yet (`tails.py`).
 
 `parts/WRITER-NUMBER-DIGEST.parquet`: rows of one writer, written aside, synced and renamed; the digest is of the whole file, so
-that a damaged one is known. `tails/WRITER-NUMBER.log`: a line per trial, `CRC JSON`, appended as soon as a run is done; a line that
-a kill cut short has no right sum and is left out. Nothing is locked, as locks do not hold on network file systems: every writer has
-a name of its own, and rows that are there twice are alike.
+that a damaged one is known. Nothing is locked, as locks do not hold on network file systems: every writer has a name of its
+own, and rows that are there twice are alike. What is no regular file, such as a pipe, is never opened, since reading
+it may never end.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import re
 import secrets
 import socket
-from collections.abc import Iterable, Iterator, Sequence
+import stat
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elephan.base.errors import InputError, OutputError
+from elephan.base.errors import ElephanError, InputError, OutputError
+from elephan.experiment.store import attempts
+from elephan.experiment.store.row import STATISTIC, schema
 from elephan.result.folder import sync
 
 if TYPE_CHECKING:
@@ -30,8 +32,10 @@ if TYPE_CHECKING:
 VERSION = 1
 FORMAT = "elephan-store"
 _NAME = re.compile(r"(?P<writer>[\w.-]+)-(?P<number>\d{6})-(?P<digest>[0-9a-f]{32})\.parquet")
-_TAIL = re.compile(r"[\w.-]+-\d{6}\.log")
 FOLDERS = ("parts", "attempts", "tails")
+_MARK = json.dumps({"format": FORMAT, "version": VERSION})
+_NO_MARK = "not the mark of a store of trials"
+_MARKED = f"a store of this version is marked by {_MARK}"
 
 
 def new_writer() -> str:
@@ -69,7 +73,7 @@ def create(where: Path) -> None:
         else:
             where.mkdir(parents=True, exist_ok=True)
             aside = where / f".{new_writer()}.json"
-            aside.write_text(json.dumps({"format": FORMAT, "version": VERSION}) + "\n", encoding="utf-8")
+            aside.write_text(f"{_MARK}\n", encoding="utf-8")
             sync(aside)
             aside.replace(mark)
             sync(where)
@@ -87,11 +91,13 @@ def check(where: Path) -> None:
     if not where.is_dir():
         raise InputError(f"{where}: no such store of trials")
     try:
-        found = json.loads(mark.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        found = None
+        found = json.loads(read_bytes(mark))
+    except FileNotFoundError:
+        raise InputError(f"{where}: not a store of trials (no store.json)") from None
+    except (Damaged, ValueError, RecursionError) as why:
+        raise InputError(f"{mark}: {_NO_MARK} ({str(why) if isinstance(why, Damaged) else 'it is no JSON'}); {_MARKED}") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise InputError(f"{where}: not a store of trials (no store.json)")
+        raise InputError(f"{mark}: {_NO_MARK}; {_MARKED}")
     if found.get("version") != VERSION:
         raise InputError(f"{where}: a store of version {found.get('version')}, this is {VERSION}")
 
@@ -124,90 +130,80 @@ class Damaged(Exception):
     """A file of a store that cannot be trusted; the text says why."""
 
 
+def read_bytes(path: Path) -> bytes:
+    """Returns the bytes of a file. Raises `Damaged` for what is no regular file, and ElephanError for one that the system does not
+    give. A file that is gone meanwhile raises FileNotFoundError.
+    """
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            raise Damaged("it is a folder" if stat.S_ISDIR(mode) else "it is no regular file")
+        return path.read_bytes()
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise Damaged("it is a link that leads nowhere") from None
+        raise
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise Damaged("it is a link that leads nowhere") from None
+        raise ElephanError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
 def content(path: Path) -> bytes:
-    """Returns the bytes of a part, or raises `Damaged`. A file that is gone meanwhile raises FileNotFoundError."""
+    """Returns the bytes of a part; raises what `read_bytes` does, and `Damaged` for bytes that are not what was written."""
     match = _NAME.fullmatch(path.name)
     if match is None:
         raise Damaged("not written by elephan")
-    data = path.read_bytes()
+    data = read_bytes(path)
     if hashlib.blake2b(data, digest_size=16).hexdigest() != match["digest"]:
         raise Damaged("its content is not what was written")
     return data
 
 
 def read_part(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Returns the rows of a part, or raises `Damaged`. A file that is gone meanwhile raises FileNotFoundError."""
+    """Returns the rows of a part; raises what `content` does, and `Damaged` for what is no table of the folder that it is in."""
     import pyarrow as pa
     from pyarrow import parquet
 
     data = content(path)
     try:
         # On this thread alone: one of Arrow's that still held `data` while Python ends would abort the process.
-        return parquet.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(columns and list(columns), use_threads=False)
-    except (pa.ArrowException, OSError) as error:
+        opened = parquet.ParquetFile(pa.BufferReader(data), pre_buffer=False)
+        _check_columns(opened.schema_arrow, attempts.schema() if path.parent.name == "attempts" else schema([]))
+        return opened.read(columns and list(columns), use_threads=False)
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise Damaged(str(error).partition("\n")[0]) from None
+
+
+def _check_columns(found: pa.Schema, wanted: pa.Schema) -> None:
+    """Raises ValueError where a column is missing or has another type."""
+    for field in wanted:
+        place = found.get_field_index(field.name)
+        if place < 0 or found.field(place).type != field.type:
+            raise ValueError(f"it has no column {field.name} of {field.type}")
+    for name in found.names:
+        if name.startswith(STATISTIC) and str(found.field(name).type) != "double":
+            raise ValueError(f"its column {name} is no number")
 
 
 def parts(folder: Path) -> list[Path]:
     """The files of a folder of parts; those being written, which begin with a dot, are none."""
-    return sorted(path for path in _files(folder) if not path.name.startswith("."))
+    return sorted(path for path in listed(folder) if not path.name.startswith("."))
 
 
-def _files(folder: Path) -> list[Path]:
+def listed(folder: Path) -> list[Path]:
     """What is in a folder; nothing if it is not there, as programs that copy files leave out empty folders."""
-    with contextlib.suppress(FileNotFoundError):
+    try:
         return list(folder.iterdir())
-    return []
-
-
-class Tail:
-    """A file that takes trials as they come, one line each."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-
-    def append(self, record: dict[str, Any]) -> None:
-        """Appends a line in one write, so that a killed process leaves whole lines and at most one torn."""
-        text = json.dumps(record, default=_as_text).encode()
-        line = b"%08x %s\n" % (binascii.crc32(text), text)
-        while line:
-            line = line[os.write(self._handle, line) :]
-
-    def sync(self) -> None:
-        os.fsync(self._handle)
-
-    def close(self) -> None:
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
-
-
-def _as_text(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return {"base64": base64.b64encode(value).decode()}
-    raise TypeError(f"{type(value)} in a row")
-
-
-def read_tail(path: Path) -> Iterator[dict[str, Any]]:
-    """Gives the records of a tail; a line that is torn or damaged is left out."""
-    for line in path.read_bytes().split(b"\n"):
-        checksum, _, text = line.partition(b" ")
-        if checksum == b"%08x" % binascii.crc32(text):
-            yield json.loads(text, object_hook=_from_text)
-
-
-def _from_text(found: dict[str, Any]) -> Any:
-    return base64.b64decode(found["base64"]) if found.keys() == {"base64"} else found
-
-
-def tails(folder: Path) -> list[Path]:
-    """The tails of a folder."""
-    return sorted(path for path in _files(folder) if _TAIL.fullmatch(path.name))
+    except FileNotFoundError:
+        return []
+    except NotADirectoryError:
+        raise ElephanError(f"{folder}: is no folder; what it held runs again once it is moved away") from None
+    except OSError as error:
+        raise ElephanError(f"{folder}: cannot be read: {error.strerror or error}") from None
 
 
 def strangers(where: Path) -> Iterable[Path]:
     """Files in a store that are none of its own."""
     known = {"store.json", "aside", "slurm", "runs", *FOLDERS}
-    found = [path for path in where.iterdir() if path.name not in known and not path.name.startswith(".")]
-    return [*found, *(path for path in _files(where / "tails") if not _TAIL.fullmatch(path.name))]
+    return [path for path in listed(where) if path.name not in known and not path.name.startswith(".")]

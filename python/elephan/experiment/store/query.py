@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.base.errors import InputError
 from elephan.base.paths import as_path
+from elephan.base.progress import note
 from elephan.experiment.store import runs
 from elephan.experiment.store.row import STATISTIC
 from elephan.experiment.store.store import LOOKS, Store, stores
 from elephan.experiment.trials import column_kind, described, described_table, labels
+from elephan.result import folder
 from elephan.table.classes import RUN
 
 if TYPE_CHECKING:
@@ -44,16 +48,16 @@ def query(sql: str, where: str | os.PathLike[str] = "results", external: bool = 
         import duckdb
     except ImportError:
         raise InputError("DuckDB is not installed: pip install 'elephan[query]'") from None
-    folder = as_path(where, "folder")
-    if not (places := stores(folder)):
-        raise InputError(f"{folder}: no store of trials is there or below")
+    if not (places := stores(where)):
+        raise InputError(f"{as_path(where, 'folder')}: no store of trials is there or below")
     for left in reversed(range(LOOKS)):
         with duckdb.connect() as connection:
             try:
                 asked = duckdb.extract_statements(sql)
                 if [one.type for one in asked] != [duckdb.StatementType.SELECT]:
                     raise InputError(f"{sql}: a question is one SELECT; nothing is written")
-                about, files = _views(connection, places)
+                opened = [Store.at(place) for place in places]
+                about, files = _views(connection, opened, sql)
                 _shut(connection, files, external)
                 found = connection.sql(sql).to_arrow_table()
                 break
@@ -62,6 +66,8 @@ def query(sql: str, where: str | os.PathLike[str] = "results", external: bool = 
                     continue
                 why = "it gives no rows" if isinstance(error, AttributeError) else str(error).partition("\n")[0]
                 raise InputError(f"{sql}: {why}") from None
+    for line in (line for store in opened for line in store.notes):
+        note(line)
     known = {name: about[name] for name in found.column_names if name in about}
     return described_table({name: found.column(name) for name in found.column_names}, known)
 
@@ -75,16 +81,17 @@ def _shut(connection: Any, files: Sequence[str], external: bool) -> None:
     connection.execute("set lock_configuration = true")
 
 
-def _views(connection: Any, places: Sequence[Path]) -> tuple[dict[str, dict[str, str]], list[str]]:
+def _views(connection: Any, opened: Sequence[Store], sql: str) -> tuple[dict[str, dict[str, str]], list[str]]:
     """Makes the tables that a question may ask; returns unit and description of the columns of `trials`, and the files to read.
 
     Nothing is read but what the question needs: with a million trials that is a tenth of the time and memory.
     """
+    import duckdb
+
     rows: list[str] = []
     read: list[str] = []
-    for number, place in enumerate(places):
-        store = Store.at(place)
-        parts, tail = store.sound()
+    for number, store in enumerate(opened):
+        place, (parts, tail) = store.where, store.sound()
         if parts:
             connection.read_parquet(parts, union_by_name=True).create_view(f"parts_{number}")
             rows.append(f"select {_quoted(str(place), chr(39))} as store, * from parts_{number}")
@@ -109,12 +116,23 @@ def _views(connection: Any, places: Sequence[Path]) -> tuple[dict[str, dict[str,
     about = {name: words for name, words in about.items() if words}
     connection.register("dictionary", _dictionary(about))
     for name in RUN:
-        if files := [str(file) for place in places for path in runs.best(place) if (file := path / f"{name}.parquet").exists()]:
-            table = connection.read_parquet(files, filename=True, union_by_name=True)
-            key = "split_part(parse_filename(parse_dirpath(filename)), '-', 1)"
-            table.project(f"{key} as key, * exclude (filename)").create_view(name)
-            read += files
+        asked = re.search(rf"\b{name}\b", sql, re.IGNORECASE) is not None
+        with contextlib.nullcontext() if asked else contextlib.suppress(duckdb.Error):  # what nobody asks may be damaged
+            read += _view_of_runs(connection, [store.where for store in opened], name, asked)
     return about, read
+
+
+def _view_of_runs(connection: Any, places: Sequence[Path], name: str, asked: bool) -> list[str]:
+    """Makes one table of the tables of all kept runs; returns their files. If it is asked, a damaged file is an InputError."""
+    found = [path / f"{name}.parquet" for place in places for path in runs.best(place)]
+    files = [file for file in found if os.path.lexists(file)]
+    for file in files if asked else ():
+        folder.verify(file)
+    if files:
+        table = connection.read_parquet(list(map(str, files)), filename=True, union_by_name=True)
+        key = "split_part(parse_filename(parse_dirpath(filename)), '-', 1)"
+        table.project(f"{key} as key, * exclude (filename)").create_view(name)
+    return list(map(str, files))
 
 
 def _parameters(connection: Any) -> list[tuple[str, str, dict[str, str]]]:

@@ -6,6 +6,7 @@ Each writer has folders of its own, so that two that run the same trial do not m
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from collections.abc import Collection
 from pathlib import Path
@@ -55,8 +56,12 @@ def check(store: Path) -> list[str]:
 def _damage(path: Path) -> str:
     """Why a run cannot be trusted; empty if it can."""
     try:
+        if not path.is_dir():
+            return f"{path}: not written by elephan"
         where, manifest = folder.open_result(path)
         for name in manifest.get("digests", {}):
+            if not os.path.lexists(where / name):
+                return f"{where / name}: damaged: it is missing"
             folder.verify(where / name)
     except (InputError, OSError) as error:
         return str(error)

@@ -2,6 +2,7 @@
 
 A trial goes to the writer's tail at once and to a part about once a second; a kill loses the runs in progress, a power cut at most
 what the last second finished. At the end small parts become one. Files that are damaged or not elephan's are named and set aside.
+A store that cannot be written can be read.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ import os
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.base.errors import OutputError
 from elephan.base.paths import as_path
-from elephan.base.quantity import show
-from elephan.experiment.store import parts, runs
+from elephan.experiment.store import attempts, parts, runs, tails
+from elephan.experiment.store.check import AGAIN, damage, why_torn
 from elephan.experiment.store.identity import Identity, engine
 from elephan.experiment.store.row import Kept, from_record, parameter, schema, table
+from elephan.experiment.store.summary import Summary, summed_up
 from elephan.experiment.trials import Trials
 
 if TYPE_CHECKING:
@@ -40,11 +41,12 @@ class Store:
 
     def __init__(self, where: Path, writes: bool) -> None:
         self.where, self._writes = where, writes
+        self.refusal: OutputError | None = None  # why a store that is opened to write can only be read
         self.notes: list[str] = []  # on files that were set aside
         self._writer, self._number = parts.new_writer(), 0
         self._rows: list[Kept] = []
         self._attempts: list[dict[str, Any]] = []
-        self._tail: parts.Tail | None = None
+        self._tail: tails.Tail | None = None
         self._flushed = time.monotonic()
 
     @classmethod
@@ -56,9 +58,20 @@ class Store:
 
     @classmethod
     def to(cls, where: str | os.PathLike[str]) -> Store:
-        """A store to write, made if it is not there. What dead writers of this machine left in tails becomes a part."""
+        """A store to write, made if it is not there. What dead writers of this machine left in tails becomes a part.
+
+        One that is there and that the system does not let write can be read; it has a `refusal`.
+        """
         path = as_path(where, "store")
-        parts.create(path)
+        try:
+            parts.create(path)
+        except OutputError as error:
+            if not path.is_dir():
+                raise
+            parts.check(path)
+            found = cls(path, writes=False)
+            found.refusal = error
+            return found
         found = cls(path, writes=True)
         with _as_output(path):
             found._recover()
@@ -76,17 +89,16 @@ class Store:
 
         keys = {one.key: one for one in wanted}
         found: dict[str, Kept] = {}
-        for row in self._read(pa.array(list(keys), pa.string())):
-            one = keys[row.identity.key]
-            if row.identity != one:
-                raise OutputError(f"{self.where}: two different trials have the key {one.key}; use another store")
-            if row.error == "" or one.key not in found:
-                found[one.key] = row
+        for key, row in self._read(pa.array(list(keys), pa.string())):
+            if row.identity != keys[key]:
+                raise OutputError(f"{self.where}: two different trials have the key {key}; use another store")
+            if row.error == "" or key not in found:
+                found[key] = row
         return found
 
     def rows(self) -> list[Kept]:
         """Every trial, in the order of experiment, variant and seed; one that several writers kept once."""
-        found = {row.place: row for row in self._read(None)}
+        found = {row.place: row for _, row in self._read(None)}
         return sorted(found.values(), key=lambda row: (row.experiment, row.variant.label, row.identity.seed, row.identity.key))
 
     def trials(self, experiment: str, most: int) -> tuple[Trials, dict[tuple[str, int], str]]:
@@ -96,75 +108,103 @@ class Store:
         """
         import pyarrow.compute as pc
 
-        found: dict[tuple[str, int], dict[str, Any]] = {}
-        for rows in [self._tail_table(), *self._tables("parts")]:
+        found: dict[tuple[str, int], Kept] = {}
+        for path, rows in [(None, self._tail_table()), *self._tables("parts")]:
             chosen = rows.filter(pc.and_(pc.equal(rows.column("experiment"), experiment), pc.is_null(rows.column("error"))))
             for record in chosen.drop_columns(["series"]).slice(0, most - len(found)).to_pylist():
-                found.setdefault((record["variant"], record["seed"]), record)
-        kept = [from_record({**record, "series": None}) for record in found.values()]
+                for row in self._rows_of(path, [{**record, "series": None}]):
+                    found.setdefault((row.variant.label, row.identity.seed), row)
+        kept = list(found.values())
         kept.sort(key=lambda row: (_in_order(row), row.variant.label, row.identity.seed))
         variants = {row.variant.label: replace(row.variant, experiment=experiment) for row in kept}
         keys = {(row.variant.label, row.identity.seed): row.identity.key for row in kept}
         return Trials([row.trial for row in kept], variants.values()), keys
 
-    def _read(self, keys: pa.Array | None) -> Iterator[Kept]:
+    def _read(self, keys: pa.Array | None) -> Iterator[tuple[str, Kept]]:
+        """Gives trials with the key that each is kept under."""
         import pyarrow.compute as pc
 
-        tail = self._tail_records()  # before the parts: a row that leaves a tail meanwhile is in a part by then
-        for rows in self._tables("parts") if keys is None or self._has(keys) else ():
+        tail = self._entries()  # before the parts: a row that leaves a tail meanwhile is in a part by then
+        for path, rows in self._tables("parts") if keys is None or self._has(keys) else ():
             chosen = rows if keys is None else rows.filter(pc.is_in(rows.column("key"), value_set=keys))
-            yield from map(from_record, chosen.to_pylist())
+            records = chosen.to_pylist()
+            yield from zip((record["key"] for record in records), self._rows_of(path, records), strict=False)
         known = None if keys is None else set(keys.to_pylist())
-        for record in tail:
-            if known is None or record["row"]["key"] in known:
-                yield from_record(record["row"])
+        yield from ((one.key, one.row) for one in tail if known is None or one.key in known)
+
+    def _rows_of(self, path: Path | None, records: Sequence[Mapping[str, Any]]) -> list[Kept]:
+        """The rows of records of a part; none of a part whose text is not what elephan writes."""
+        try:
+            return [from_record(record) for record in records]
+        except Exception as error:  # whatever JSON and Arrow say of nonsense
+            if path is None or isinstance(error, MemoryError):
+                raise
+            self._set_aside(path, "its rows are not what elephan writes")
+            return []
 
     def _has(self, keys: pa.Array) -> bool:
         """Whether a part has one of these keys, for which one column is read."""
         import pyarrow.compute as pc
 
-        return any(pc.any(pc.is_in(rows.column("key"), value_set=keys)).as_py() for rows in self._tables("parts", ["key"]))
+        return any(pc.any(pc.is_in(rows.column("key"), value_set=keys)).as_py() for _, rows in self._tables("parts", ["key"]))
 
     def sound(self) -> tuple[list[str], pa.Table]:
         """The paths of all parts that are what was written, and a table of what is in no part yet."""
         tail = self._tail_table()
-        return [str(path) for path in parts.parts(self.where / "parts") if self._sound(path, parts.content) is not None], tail
+        return [str(path) for path, _ in self._tables("parts", ["key"])], tail
 
     def _tail_table(self) -> pa.Table:
-        return table([from_record(record["row"]) for record in self._tail_records()])
+        return table([one.row for one in self._entries()])
 
-    def _tables(self, folder: str, columns: Sequence[str] | None = None) -> list[pa.Table]:
-        """The tables of all parts, or some of their columns; what is damaged is set aside."""
+    def _tables(self, folder: str, columns: Sequence[str] | None = None) -> list[tuple[Path, pa.Table]]:
+        """All parts with their tables, or some columns of these; what is damaged is set aside."""
         for _ in range(LOOKS):
             try:
-                found = (self._sound(path, partial(parts.read_part, columns=columns)) for path in parts.parts(self.where / folder))
-                return [rows for rows in found if rows is not None]
+                found = [(path, self._sound(path, columns)) for path in parts.parts(self.where / folder)]
+                return [(path, rows) for path, rows in found if rows is not None]
             except FileNotFoundError:
                 continue
         raise OutputError(f"{self.where}: other processes put its parts together again and again")
 
-    def _sound(self, path: Path, read: Callable[[Path], Any]) -> Any:
-        """What a part holds, None of one that is damaged."""
+    def _sound(self, path: Path, columns: Sequence[str] | None = None) -> pa.Table | None:
+        """The rows of a part, None of one that is damaged."""
         try:
-            return read(path)
+            return parts.read_part(path, columns)
         except parts.Damaged as why:
             self._set_aside(path, str(why))
         return None
 
-    def _tail_records(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        for path in parts.tails(self.where / "tails"):
+    def _entries(self, among: Iterable[Path] | None = None) -> list[tails.Entry]:
+        """The trials of all tails, or of some; lines that are damaged are named and left out."""
+        found: list[tails.Entry] = []
+        for path in tails.tails(self.where / "tails") if among is None else among:
             with contextlib.suppress(FileNotFoundError):  # its writer has made a part of it
-                found += parts.read_tail(path)
+                try:
+                    entries, why = tails.read(path)
+                except parts.Damaged as damage:
+                    self._set_aside(path, str(damage))
+                    continue
+                found += entries
+                if why:
+                    self._note(f"{path}: {why}; left out, and {AGAIN}")
         return found
 
+    def _note(self, line: str) -> None:
+        if line not in self.notes:
+            self.notes.append(line)
+
     def _set_aside(self, path: Path, why: str) -> None:
-        note = f"{path}: {why}; left out"
+        note = f"{path}: {why}; left out, and {AGAIN}"
         with contextlib.suppress(OSError):
             (self.where / "aside").mkdir(exist_ok=True)
             path.rename(self.where / "aside" / path.name)
-            note = f"{path}: {why}; moved to {self.where / 'aside'}"
-        self.notes.append(note)
+            note = f"{path}: {why}; moved to {self.where / 'aside'}, and {AGAIN}"
+        self._note(note)
+
+    def check_writes(self) -> None:
+        """Raises why a store that is to be written can only be read."""
+        if self.refusal is not None:
+            raise self.refusal
 
     def new_run(self, key: str) -> Path:
         """The folder for the tables of a trial's run."""
@@ -172,14 +212,15 @@ class Store:
 
     def put(self, row: Kept, attempt: Mapping[str, Any] | None) -> None:
         """Keeps a trial. `attempt`: when and how long it ran, and where; None of one that did not run for it."""
+        self.check_writes()
         with _as_output(self.where):
             if self._tail is None:
-                self._tail = parts.Tail(self.where / "tails" / f"{self._writer}-{self._number:06d}.log")
+                self._tail = tails.Tail(self.where / "tails" / f"{self._writer}-{self._number:06d}.log")
             where = {"host": socket.gethostname(), "process": os.getpid()}
-            attempts = [{"key": row.identity.key, **attempt, **where}] if attempt is not None else []
-            self._tail.append({"row": row.record, "attempts": attempts})
+            ran = [{"key": row.identity.key, **attempt, **where}] if attempt is not None else []
+            self._tail.append({"row": row.record, "attempts": ran})
             self._rows.append(row)
-            self._attempts += attempts
+            self._attempts += ran
         self.tick()
 
     def tick(self) -> None:
@@ -194,7 +235,7 @@ class Store:
         with _as_output(self.where):
             self._write("parts", table(self._rows))
             if self._attempts:
-                self._write("attempts", _attempt_table(self._attempts))
+                self._write("attempts", attempts.table(self._attempts))
             self._rows, self._attempts, self._number = [], [], self._number + 1
             if self._tail is not None:
                 self._tail.close()
@@ -219,52 +260,20 @@ class Store:
 
     def summary(self) -> Summary:
         """What the store has, by experiment."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         columns = ["key", "experiment", "variant", "error", "engine"]
-        tail = self._tail_table().select(columns)
-        rows = pa.concat_tables([*self._tables("parts", columns), tail])
-        rows = rows.append_column("failed", pc.is_valid(rows.column("error")))
-        if rows.group_by("key").aggregate([]).num_rows < rows.num_rows:  # else there is nothing to put together, which takes long
-            single = rows.group_by(["key", "experiment", "variant"]).aggregate([("failed", "min"), ("engine", "min")])
-            rows = single.rename_columns(["key", "experiment", "variant", "failed", "engine"])
-        ran = [one for record in self._tail_records() for one in record["attempts"]]
-        attempts = pa.concat_tables([*self._tables("attempts", ["key", "wall_s"]), _attempt_table(ran).select(["key", "wall_s"])])
-        took = attempts.group_by("key").aggregate([("wall_s", "sum")])
-        places = pc.index_in(rows.column("key"), value_set=took.column("key"))
-        rows = rows.append_column("wall_s", pc.take(took.column("wall_s_sum"), places))
-        sums = rows.group_by("experiment").aggregate([("key", "count"), ("failed", "sum"), ("wall_s", "sum")])
-        variants = rows.group_by(["experiment", "variant"]).aggregate([]).group_by("experiment").aggregate([("variant", "count")])
-        experiments = {
-            row["experiment"]: {
-                "variants": row["variant_count"],
-                "trials": row["key_count"],
-                "failed": row["failed_sum"],
-                "wall_s": row["wall_s_sum"] or 0.0,
-            }
-            for row in sums.join(variants, "experiment").sort_by("experiment").to_pylist()
-        }
-        size = sum(path.stat().st_size for path in self.where.rglob("*") if path.is_file())
-        return Summary(experiments, rows.num_rows, size, len(rows.column("engine").unique()))
+        tail = self._entries()
+        rows = [table([one.row for one in tail]).select(columns), *(rows for _, rows in self._tables("parts", columns))]
+        of_tails = attempts.table([ran for one in tail for ran in one.attempts]).select(["key", "wall_s"])
+        ran = [of_tails, *(rows for _, rows in self._tables("attempts", ["key", "wall_s"]))]
+        return summed_up(rows, ran, self.where)
 
     def check(self) -> list[str]:
         """A line for each file that is damaged, torn or not elephan's; nothing is moved."""
-        found = [f"{path}: not written by elephan" for path in parts.strangers(self.where)]
-        for folder in ("parts", "attempts"):
-            for path in parts.parts(self.where / folder):
-                try:
-                    parts.read_part(path)
-                except parts.Damaged as why:
-                    found.append(f"{path}: {why}")
-        for path in parts.tails(self.where / "tails"):
-            lines = path.read_bytes().count(b"\n")
-            if torn := lines - sum(1 for _ in parts.read_tail(path)):
-                found.append(f"{path}: {torn} of {lines} lines are damaged")
-        return found + runs.check(self.where)
+        return damage(self.where)
 
     def collect(self, other_builds: bool) -> str:
         """Puts all parts together, removes what was set aside and, if asked, trials of other builds; says what it did."""
+        self.check_writes()
         own = engine()
         # Only parts that have been read are replaced: another process may write one at this moment. Its tail stays.
         old = [path for path in parts.parts(self.where / "parts") if other_builds]
@@ -289,14 +298,13 @@ class Store:
                 self._compact(folder, own)
 
     def _compact(self, folder: str, own: bool) -> None:
-
         small: list[Path] = []
         tables: list[pa.Table] = []
         for path in parts.parts(self.where / folder):
             if own and not path.name.startswith(self._writer):
                 continue
             with contextlib.suppress(FileNotFoundError):
-                rows = self._sound(path, parts.read_part)
+                rows = self._sound(path)
                 if rows is not None and rows.num_rows < SMALL_ROWS:
                     small.append(path)
                     tables.append(rows)
@@ -311,36 +319,20 @@ class Store:
 
     def _recover(self) -> None:
         """Makes a part of tails whose writers are dead processes of this machine."""
-        dead = [path for path in parts.tails(self.where / "tails") if parts.is_of_dead(path.name)]
-        records = [record for path in dead for record in parts.read_tail(path)]
-        self._rows = [from_record(record["row"]) for record in records]
-        self._attempts = [one for record in records for one in record["attempts"]]
+        dead = [path for path in tails.tails(self.where / "tails") if parts.is_of_dead(path.name)]
+        entries = self._entries(dead)
+        self._rows = [one.row for one in entries]
+        self._attempts = [ran for one in entries for ran in one.attempts]
         self.flush()
         for path in dead:
-            path.unlink(missing_ok=True)
+            if why := why_torn(path):
+                self._set_aside(path, why)
+            else:
+                path.unlink(missing_ok=True)
         for folder in ("parts", "attempts"):
             for path in (self.where / folder).glob(".*.parquet"):
                 if parts.is_of_dead(path.name[1:]):
                     path.unlink(missing_ok=True)
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What a store has: by experiment variants, trials, failed ones and wall time in s; all trials, bytes, builds of elephan."""
-
-    experiments: Mapping[str, Mapping[str, Any]]
-    trials: int
-    size_bytes: int
-    builds: int
-
-    @property
-    def words(self) -> str:
-        many = f", of {self.builds} builds of elephan" if self.builds > 1 else ""
-        return f"{self.trials} trial{'' if self.trials == 1 else 's'}, {show(self.size_bytes, 'bytes')}{many}"
-
-    def as_dict(self) -> dict[str, Any]:
-        experiments = {name: dict(one) for name, one in self.experiments.items()}
-        return {"experiments": experiments, "trials": self.trials, "size_bytes": self.size_bytes, "builds": self.builds}
 
 
 def stores(folder: str | os.PathLike[str]) -> list[Path]:
@@ -367,15 +359,6 @@ def _in_order(row: Kept) -> list[tuple[float, str]]:
     """Numbers before names, both by their size."""
     found = [parameter(value) for value in row.variant.parameters.values()]
     return [(math.inf if one["number"] is None else one["number"], one["text"]) for one in found]
-
-
-def _attempt_table(rows: list[dict[str, Any]]) -> pa.Table:
-    import pyarrow as pa
-
-    texts = ("key", "host", "on", "error")
-    fields = [(name, pa.string()) for name in texts]
-    fields += [("process", pa.int64()), ("begun_s", pa.float64()), ("wall_s", pa.float64())]
-    return pa.Table.from_pylist(rows, schema=pa.schema(fields))
 
 
 @contextlib.contextmanager
