@@ -19,7 +19,7 @@ ifneq ($(shell rustc --version >/dev/null 2>&1 && echo there),there)
 export RUSTUP_TOOLCHAIN := stable
 endif
 
-.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate page page-check clean packetdrill web conformance docs docs-update studies
+.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate digests page page-check clean packetdrill web conformance docs docs-update studies
 
 help:
 	@echo "make demo      the quick run of the study intel-2004: answer, verdicts, report"
@@ -37,6 +37,7 @@ help:
 	@echo "make packetdrill DIR=...  packetdrill scripts below DIR, as a table"
 	@echo "make generate  write the generated files again: schema, references, Python classes"
 	@echo "make studies   every study in full (an hour or more), and their READMEs with its numbers"
+	@echo "make digests   the digests of elephan verify, after a change of numbers"
 	@echo "make conformance  the conformance of every built-in congestion control, for the docs"
 	@echo "make page      build the page of elephan explore again (needs Node; users do not)"
 
@@ -100,7 +101,7 @@ lint: setup
 	$(BIN)/ruff check python tests docs/*.py
 	$(BIN)/ruff format --check python tests docs/*.py
 	$(BIN)/mypy python
-	$(MAKE) --no-print-directory generate CHECK=--check
+	$(MAKE) --no-print-directory generate digests CHECK=--check
 	$(MAKE) --no-print-directory page-check deny miri docs
 
 # The book. It needs more packages than tests and demo do; they go into .venv when the book is first made.
@@ -234,6 +235,10 @@ generate:
 	$(BIN)/python explore/generate.py $(CHECK)
 	$(BIN)/python docs/studies.py $(CHECK)
 	@if test -z "$(CHECK)" && node --version >/dev/null 2>&1; then $(MAKE) --no-print-directory page; fi
+
+# The digests that `elephan verify` compares, of the tables of 200 scenarios: what changes the engine's numbers changes them.
+digests: setup
+	$(BIN)/python tests/python/verified.py $(CHECK)
 
 clean:
 	rm -rf target $(VENV) dist results

@@ -1,0 +1,1 @@
+"""Whether this machine computes what was published: `elephan.experiment.verify.verify`."""
