@@ -78,6 +78,11 @@ class Rows:
         first = min(row["time_ns"] for row in own if row["reason"] in FULL)
         return [row for row in own if first <= row["time_ns"] <= until]
 
+    def refused(self) -> bool:
+        """Whether hosts dropped or refused packets, which events of ports do not have."""
+        stalls = sum(row["send_stall"] for row in self.flows.values())
+        return stalls + sum(row[key] for row in self.run.hosts.to_pylist() for key in row if key.startswith("drops_")) > 0
+
     def whose(self, said: str, count: int) -> None:
         """Holds if `12 of 50 flows of web` has these numbers, and the traffic so many flows."""
         one = re.fullmatch(rf"(?:All ({NUMBER})|({NUMBER}) of ({NUMBER})) flows(?: of (.+))?", said)
@@ -96,6 +101,7 @@ def helped(rows: Rows, finding: Any) -> None:
         near(found[1], max(samples) / row["min_rtt_ns"], 2)
     if found := re.match(rf"The timer waits ({QUANTITY}) at least .*, ({NUMBER}) round-trip times( or more)?\.", finding.help):
         waited = {one["flow"] for one in rows.repairs if one["kind"] == "rto"}
+        waited = {row["flow"]} if row else waited
         near(found[2], value(found[1]) / max(rows.flows[flow]["min_rtt_ns"] for flow in waited), 2)
     if found := re.match(rf"The queue never fell below ({QUANTITY}) in the samples", finding.help):
         port = rows.ports[finding.port]["port"]

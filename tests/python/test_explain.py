@@ -269,7 +269,7 @@ def test_statements_count_all_flows(pairs: int, each: int) -> None:
         assert one.text.startswith(f"{lead} waited for their retransmission timer, {plain(len(timers))} times in all")
     (noticed,) = (one for one in found.findings if one.rule == "noticed")
     fast = sum(row["kind"] == "fast_retransmit" for row in rows)
-    assert f"{plain(fast)} times by the ACKs" in noticed.text
+    assert f"{plain(fast)} times because of the ACKs" in noticed.text
     begun = [one for one in found.findings if one.rule in ("slow_start_overshoot", "first_window")]
     assert sum(one.count for one in begun) == ended_in_slow_start(run)
     assert len(found.findings) < 12, "what flows say alike stands once"

@@ -86,7 +86,7 @@ def test_a_flow_that_will_not_recover_in_time() -> None:
 
 
 @pytest.mark.parametrize(("slope", "exit_s"), [(1.0, 0.7), (0.58, 1.207)])
-@pytest.mark.parametrize("every", [0.01, 0.1, 0.25, 1.0])
+@pytest.mark.parametrize("every", [0.01, 0.1, 0.25])
 @pytest.mark.parametrize("noise", [0.0, 0.15])
 def test_startup_ends_where_the_doubling_stops(slope: float, exit_s: float, every: float, noise: float) -> None:
     time, total = ramp(slope, every, noise, gain=4e6)
@@ -97,6 +97,41 @@ def test_startup_ends_where_the_doubling_stops(slope: float, exit_s: float, ever
         assert found.cuts == 0
     if every < 0.2 and not noise:
         assert found.slope_per_rtt == pytest.approx(slope, rel=0.15)
+
+
+@pytest.mark.parametrize(("slope", "exit_s"), [(1.0, 0.7), (0.58, 1.207)])
+@pytest.mark.parametrize("noise", [0.0, 0.15])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_startup_that_is_over_within_an_interval_or_two_is_unknown(
+    slope: float, exit_s: float, noise: float, known: bool
+) -> None:
+    """With a point a second, ten round trips, a startup of 0.7 or 1.2 s is anything up to 2 s."""
+    time, total = ramp(slope, 1.0, noise, gain=4e6)
+    found = phases.find(time, total, 0.1, [], 1e9, exit_s=math.ceil(exit_s) if known else None)
+    assert names(found)[:2] == ["unknown", "congestion avoidance"]
+    assert math.isnan(found.startup_s)
+    assert math.isnan(found.startup_end_bps)
+    assert found.as_dict()["shares"]["startup"] == 0
+    assert phase_lines(found)[0].startswith("How long its startup took is unknown, since samples are 1 s apart; of the time ")
+
+
+def test_a_startup_of_a_few_coarse_intervals_is_told_as_a_range() -> None:
+    """Slow start ends between the fourth and the fifth point, 1 s apart."""
+    time, total = ramp(1.0, 1.0, gain=4e6)
+    found = phases.find(time, total, 0.1, [], 1e9, exit_s=5.0)
+    assert phase_lines(found)[0].startswith("Its startup took 4 s to 5 s; ")
+
+
+@pytest.mark.parametrize("every", ["25 s", "10 s", "2 s"])
+def test_a_run_recorded_seldom_does_not_say_how_long_its_startup_took(every: str) -> None:
+    """The queue overflows after 308 ms, and recorded finely slow start ends 0.35 s after the first data."""
+    fine = el.run("sawtooth", set={"record.every": "10 ms"}).phases()
+    assert fine.startup_s == pytest.approx(0.35, abs=0.1)
+    run = el.run("sawtooth", set={"record.every": every})
+    found = run.phases()
+    assert math.isnan(found.startup_s)
+    assert "startup" not in names(found)
+    assert "Its startup took" not in " ".join([*answer(run), *(one.text for one in el.explain(run).findings)])
 
 
 def test_a_known_end_of_slow_start_goes_first() -> None:

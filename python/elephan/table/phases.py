@@ -12,7 +12,9 @@ acknowledges the data of several round trips at once), its plateau P the 98th pe
   still behind a hole, and a whole window at least;
 - congestion avoidance: from a cut, or from the end of slow start if x then still grows, to x >= 0.95 P or to the next cut;
 - steady rate: neither, and the coefficient of variation of x over ten round trips below 0.05;
-- unsettled: neither of the three.
+- unsettled: neither of the three;
+- unknown: a startup or a stretch of congestion avoidance that fills less than three intervals, if these are longer than two round
+  trips. The samples are too far apart to tell how long it took. It may have been a small part of that time.
 
 The three names and what they mean are those of a study of TCP over long fat networks (2003); the thresholds are assumptions.
 A flow "will not recover before it finishes" if the line through its last stretch of congestion avoidance comes to 0.95 P only
@@ -32,8 +34,8 @@ import numpy.typing as npt
 
 from elephan import _renamed
 
-STARTUP, AVOIDANCE, STEADY, UNSETTLED = "startup", "congestion avoidance", "steady rate", "unsettled"
-PHASES = (STARTUP, AVOIDANCE, STEADY, UNSETTLED)
+STARTUP, AVOIDANCE, STEADY, UNSETTLED, UNKNOWN = "startup", "congestion avoidance", "steady rate", "unsettled", "unknown"
+PHASES = (STARTUP, AVOIDANCE, STEADY, UNSETTLED, UNKNOWN)
 FULL = 0.95  # of the plateau
 PLATEAU = 98  # percentile
 VARIATION_MAX = 0.05
@@ -44,6 +46,7 @@ SMOOTHED = 5
 DOUBLING_MIN = 0.25  # of log2 x a round trip, half of what slow start with delayed ACKs does at least
 DOUBLING_RTTS = 4
 COARSE = 2.0  # round trips in an interval from which on doubling is not seen
+SEEN = 3  # intervals of such a series that a phase must fill, or else nobody knows how long it took
 GAIN_MIN, CONFIDENCE = 0.001, 2.5758293035489  # a line grows if it gains that share of its mean, with 99 %: so many deviations
 LINE_POINTS = 500  # at most: the line looks at every pair of them
 
@@ -70,13 +73,15 @@ class Phases:
 
     stretches: tuple[Phase, ...]
     interval_s: float  # of the rate
+    coarse: bool  # an interval is longer than two round trips, so a phase may end anywhere within it
     plateau_bps: float
     path_known: bool  # the plateau is what the path carries, not the highest rate of the series itself
-    startup_s: float
-    startup_end_bps: float
+    startup_s: float  # nan if it filled too few intervals of a coarse series
+    startup_end_bps: float  # nan like `startup_s`
     slope_per_rtt: float  # of log2 x in startup; nan with fewer than three points or in intervals much longer than a round trip
     cuts: int
-    recovered_s: float  # from the last cut until the plateau was regained; nan without a cut, or if it was not
+    # From the last cut until the plateau was regained; nan without a cut, if it was not, or if it took too few coarse intervals.
+    recovered_s: float
     recovery_s: float  # from the end of the series until it is at the plateau; 0 if it was, inf if never, nan if not known
     recovery_bytes: float  # what is delivered in that time
     remaining_bytes: float  # to deliver after the series; 0 if it has finished, nan if nobody knows
@@ -267,12 +272,12 @@ def _avoiding(ends: Array, rate: Array, full: npt.NDArray[np.bool_], cuts: list[
     return found
 
 
-def _names(rate: Array, found: int, avoiding: list[_Stretch], cuts: list[int], window: int) -> list[str]:
-    """The phase of each interval; `found`: the last one of startup."""
+def _names(rate: Array, found: int, avoiding: list[_Stretch], cuts: list[int], window: int, least: int) -> list[str]:
+    """The phase of each interval; `found`: the last one of startup; `least`: intervals that a phase must fill to be known."""
     names = [UNSETTLED] * rate.size
     for one in avoiding:
-        names[one.begin : one.end] = [AVOIDANCE] * (one.end - one.begin)
-    names[: found + 1] = [STARTUP] * (found + 1)
+        names[one.begin : one.end] = [AVOIDANCE if one.end - one.begin >= least else UNKNOWN] * (one.end - one.begin)
+    names[: found + 1] = [STARTUP if found + 1 >= least else UNKNOWN] * (found + 1)
     for begin, end in itertools.pairwise([0, *cuts, rate.size]):
         for place in np.flatnonzero(_steady(rate, begin, end, window)):
             if names[place] == UNSETTLED:
@@ -322,8 +327,10 @@ def find(
     plateau, path_known = _plateau(rate, plateau_bps, most_bps, window)
     if plateau <= 0:
         raise ValueError("too little was delivered for phases")
-    cuts = np.sort(np.asarray(cuts_s, dtype=float)) if cuts_s is not None else _falls(ends, rate)
-    cuts = cuts[(cuts > time[0]) & (cuts <= ends[-1])]
+    every = np.sort(np.asarray(cuts_s, dtype=float)) if cuts_s is not None else _falls(ends, rate)
+    every = every[every > time[0]]
+    cuts = every[every <= ends[-1]]
+    cut_off = every.size > cuts.size  # cut again after the last data that came, so nothing is seen of what followed
     full = rate >= FULL * plateau
     starts = [int(start) for start in np.unique(np.searchsorted(ends, cuts))]
     limit = min([rate.size - 1, *starts[:1], *np.flatnonzero(full)[:1].tolist()])
@@ -331,21 +338,31 @@ def find(
     stops = _doubling_end(rate[: limit + 1], step / rtt_s, ended) if exit_s is None else int(np.searchsorted(ends, exit_s))
     found = min(limit, stops)
     avoiding = _avoiding(ends, rate, full, starts, found if found < limit else None)
-    names = _names(rate, found, avoiding, starts, window)
+    coarse = step > COARSE * rtt_s
+    least = SEEN if coarse else 1
+    names = _names(rate, found, avoiding, starts, window, least)
     left = float(cuts[-1]) if cuts.size else float(ends[found])
     regained = avoiding[-1].regained if avoiding else bool(full[found:].any())
     discovers = found == rate.size - 1 and not cuts.size
-    ahead = (0.0, 0.0) if regained else _recovery(ends, rate, ends[-1] if discovers else left, plateau, window)
+    seen = bool(avoiding) and avoiding[-1].end - avoiding[-1].begin >= least
+    ahead = (
+        (math.nan, math.nan)
+        if cut_off
+        else (0.0, 0.0)
+        if regained
+        else _recovery(ends, rate, ends[-1] if discovers else left, plateau, window)
+    )
     return Phases(
         stretches=_named(names, ends, step),
         interval_s=step,
+        coarse=coarse,
         plateau_bps=plateau,
         path_known=path_known,
-        startup_s=float(ends[found] - time[0]),
-        startup_end_bps=float(rate[found]),
-        slope_per_rtt=math.nan if step > COARSE * rtt_s else _slope(ends[: found + 1], rate[: found + 1], step, rtt_s),
-        cuts=int(cuts.size),
-        recovered_s=float(ends[avoiding[-1].end]) - left if cuts.size and regained else math.nan,
+        startup_s=float(ends[found] - time[0]) if found + 1 >= least else math.nan,
+        startup_end_bps=float(rate[found]) if found + 1 >= least else math.nan,
+        slope_per_rtt=math.nan if coarse else _slope(ends[: found + 1], rate[: found + 1], step, rtt_s),
+        cuts=int(every.size),
+        recovered_s=float(ends[avoiding[-1].end]) - left if cuts.size and regained and seen and not cut_off else math.nan,
         recovery_s=ahead[0],
         recovery_bytes=ahead[1],
         remaining_bytes=math.nan if remaining_bytes is None else float(remaining_bytes),

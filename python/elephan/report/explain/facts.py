@@ -27,6 +27,7 @@ _SAMPLED = ("time_ns", "cwnd_bytes", "ssthresh_bytes", "sample_rtt_ns", "cur_app
 SPENT = ("snd_lim_time_rwin_ns", "snd_lim_time_cwnd_ns", "snd_lim_time_snd_ns")
 FULL_QUEUE = ("queue_full", "memory_full")  # reasons of drops
 LIMITS_MAX = 6  # flows whose limits over time are told one by one
+FOLLOWED_RTTS = 5  # round-trip times between two samples, beyond which they miss phases
 
 
 def _numbers(table: pa.Table, name: str) -> Array:
@@ -170,9 +171,17 @@ class Flow:
         """The phase at each sample."""
         return self.facts.sample_phase.where(self.facts.of_flows["samples"].of(self.number))
 
+    @cached_property
+    def followed(self) -> bool:
+        """Whether its samples show its phases: they come every few of its mean round-trip times at most."""
+        times, trips = self.samples["time_ns"], self.value("count_rtt")
+        if times.size < 2 or not trips > 0:
+            return False
+        return float(np.median(np.diff(times))) <= FOLLOWED_RTTS * self.value("sum_rtt_ns") / trips
+
     def phase_before(self, time_ns: float) -> str:
-        """The phase of the last sample before a time."""
-        last = int(np.searchsorted(self.samples["time_ns"], time_ns))
+        """The phase of the last sample before a time; empty where samples are too far apart to tell it."""
+        last = int(np.searchsorted(self.samples["time_ns"], time_ns)) if self.followed else 0
         return self.phase.words[self.phase.codes[last - 1]] if last else ""
 
     @cached_property
@@ -207,6 +216,11 @@ class Flow:
     def path(self) -> frozenset[tuple[str, str]]:
         """The ports that all its data goes through, as (node, peer); none where several ways are equally short."""
         return self.facts.path(self.text("source"), self.text("destination"))
+
+    @property
+    def connected(self) -> bool:
+        """Whether its handshake came to its end."""
+        return not np.isnan(self.value("established_ns"))
 
     @property
     def endless(self) -> bool:
@@ -381,15 +395,17 @@ class Facts:
     def limits(self) -> dict[str, list[tuple[float, float, str]]]:
         """What limited each flow when, as `elephan explain` tells it: from, to (ns) and the reason, by the flow's name.
 
-        Of more than six flows only the six that delivered most.
+        Of more than six flows only the six that delivered most. Left out: flows that never connected, which nothing limited, and
+        those whose samples are too far apart to tell one phase from the next.
         """
-        if not self.flows or not self.run.flow_samples.num_rows:
+        told = [flow for flow in self.flows if flow.connected and flow.followed]
+        if not told:
             return {}
         desk = core.call_with("Desk", "[]", "{}", None, None)
         handle = desk.load(
             self.run.scenario, json.dumps(self.run.summary), {name: self.run.tables[name] for name in self.run.tables}
         )
-        most = sorted(self.flows, key=lambda flow: -flow.value("delivered_bytes"))[:LIMITS_MAX]
+        most = sorted(told, key=lambda flow: -flow.value("delivered_bytes"))[:LIMITS_MAX]
         return {flow.name: _limits(desk, handle, flow.number) for flow in sorted(most, key=lambda flow: flow.number)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -84,10 +85,18 @@ def listed(words: Sequence[str]) -> str:
 
 
 def back_in_avoidance(flow: Flow, time_ns: float) -> float:
-    """When a flow was back in congestion avoidance, or its end, or that of the run."""
+    """When a flow was back in congestion avoidance, or its end, or that of the run; NaN where samples do not tell."""
+    if not flow.followed:
+        return float("nan")
     times = flow.samples["time_ns"]
     back = times[(times > time_ns) & flow.phase.are("congestion_avoidance")]
     return float(back[0]) if back.size else flow.value("start_ns") + flow.lived_ns
+
+
+def last_ns(times: Iterable[float]) -> float | None:
+    """The last of some times in seconds; None if one of them is not known."""
+    found = [time / 1e9 for time in times]
+    return None if any(math.isnan(time) for time in found) else max(found)
 
 
 def when(finding: Finding) -> str:

@@ -41,42 +41,70 @@ def losses(facts: Facts) -> Iterator[Finding]:
     ranked = sorted(counts, key=lambda port: -counts[port])
     if len(ranked) > ALONE:
         named = [f"{facts.port_names[facts.place_of(port)]} {number(counts[port])}" for port in ranked[:ALONE]]
-        text = f"{number(len(ranked))} ports dropped {many(len(drops), 'packet')}, most of them {listed(named)}."
+        lost = sum(_cut_off(facts, port) for port in ranked)
+        also = f" Among them are {many(lost, 'packet')} that links lost on the way as they went down." if lost else ""
+        text = f"{number(len(ranked))} ports dropped {many(len(drops), 'packet')}, most of them {listed(named)}.{also}"
         yield Finding("losses", text, float(drops.time[0]) / 1e9, float(drops.time[-1]) / 1e9, count=len(ranked))
         return
     for port in ranked:
-        own, place = drops.where(drops.port == port), facts.place_of(port)
-        share = len(own) / max(len(own) + facts.ports("tx_packets")[place], 1)
-        name, reasons = facts.port_names[place], own.reason.counts()
-        dropped, came = f"{name} dropped {many(len(own), 'packet')}", f"{show(share, '%', 2)} of what came"
-        if len(reasons) == 1:
-            text = f"{dropped} {_because(next(iter(reasons)))}, {came}."
-        else:
-            text = f"{dropped}, {came}: {listed([f'{number(count)} {_because(reason)}' for reason, count in reasons.items()])}."
-        yield Finding("losses", text, float(own.time[0]) / 1e9, float(own.time[-1]) / 1e9, "", name)
+        own = drops.where(drops.port == port)
+        name = facts.port_names[facts.place_of(port)]
+        yield Finding("losses", _dropped(facts, port, own), float(own.time[0]) / 1e9, float(own.time[-1]) / 1e9, "", name)
+
+
+def _dropped(facts: Facts, port: float, own: Events) -> str:
+    """What a port dropped of what came to it, and what its link lost on the way as it went down."""
+    place, lost, reasons = facts.place_of(port), _cut_off(facts, port), own.reason.counts()
+    name, count = facts.port_names[place], len(own) - lost
+    reasons["link_down"] = reasons.get("link_down", 0) - lost
+    reasons = {reason: number_of for reason, number_of in reasons.items() if number_of > 0}
+    if not count:
+        return f"The link {name} lost {_on_the_way(lost)}."
+    share = show(count / max(count + facts.ports("tx_packets")[place], 1), "%", 2)
+    dropped, came = f"{name} dropped {many(count, 'packet')}", f"{share} of what came"
+    also = f" The link lost {number(lost)} more that were on the way as it went down." if lost else ""
+    if len(reasons) == 1:
+        return f"{dropped} {_because(next(iter(reasons)))}, {came}.{also}"
+    parts = listed([f"{number(amount)} {_because(reason)}" for reason, amount in reasons.items()])
+    return f"{dropped}, {came}: {parts}.{also}"
+
+
+def _cut_off(facts: Facts, port: float) -> int:
+    """How many packets were lost on the way because their link went down: `lost` of the table counts its own losses as well."""
+    of_port = facts.drops.port == port
+    lost = np.nan_to_num(facts.ports("lost")[facts.place_of(port)])
+    return int(max(lost - (of_port & facts.drops.reason.are("link_loss")).sum(), 0))
+
+
+def _on_the_way(count: int) -> str:
+    """`12 packets that were on the way as it went down`."""
+    return f"{many(count, 'packet')} that {'was' if count == 1 else 'were'} on the way as it went down"
 
 
 def noticed(facts: Facts) -> Iterator[Finding]:
-    """How senders noticed losses."""
+    """What made senders retransmit. It may have been needless: the next rule says so."""
     fast = int(facts.repairs.kind.are("fast_retransmit").sum())
     slow = len(facts.repairs) - fast
     if not len(facts.drops) or not fast + slow:
         return
-    by = [f"{times(fast)} by the ACKs of later data" if fast else "", f"{times(slow)} by the timer" if slow else ""]
+    by = [f"{times(fast)} because of the ACKs of later data" if fast else "", f"{times(slow)} because of the timer" if slow else ""]
     flows, every = len({*facts.repairs.flow.tolist()}), len(facts.flows)
     of = f", in {'all' if flows == every else f'{number(flows)} of'} {number(every)} flows" if every > ALONE else ""
-    yield Finding("noticed", f"Senders noticed losses {' and '.join(word for word in by if word)}{of}.")
+    yield Finding("noticed", f"Senders began to retransmit {' and '.join(word for word in by if word)}{of}.")
 
 
 def no_connection(facts: Facts) -> Iterator[Finding]:
     """No answer to a SYN got through."""
-    waiting = [flow for flow in facts.flows if np.isnan(flow.value("established_ns")) and flow.value("segs_out") > 1]
-    for group in grouped([(flow, flow.value("segs_out")) for flow in waiting]):
-        flows, sent = [flow for flow, _ in group], many(sum(count for _, count in group), "SYN")
-        brief = f"{whose(flows)} never connected: no answer to {sent} got through."
-        begin = min(flow.value("start_ns") for flow in flows) / 1e9
-        name = flows[0].name if len(group) == 1 else ""
-        yield Finding("no_connection", brief, begin, flow=name, count=len(group), brief=brief, weight=len(group) / len(facts.flows))
+    # A single SYN may still be on its way.
+    waiting = [flow for flow in facts.flows if not flow.connected and (flow.value("segs_out") > 1 or len(flow.drops))]
+    if not waiting:
+        return
+    who = listed([flow.name for flow in waiting]) if len(waiting) <= ALONE else whose(waiting)
+    brief = f"{who} never connected: no answer to {many(sum(flow.value('segs_out') for flow in waiting), 'SYN')} got through."
+    begin = min(flow.value("start_ns") for flow in waiting) / 1e9
+    name = waiting[0].name if len(waiting) == 1 else ""
+    weight = len(waiting) / len(facts.flows)
+    yield Finding("no_connection", brief, begin, flow=name, count=len(waiting), brief=brief, weight=weight)
 
 
 def link_loss(facts: Facts) -> Iterator[Finding]:
@@ -91,7 +119,7 @@ def link_loss(facts: Facts) -> Iterator[Finding]:
     losers = [flow for flow in facts.lossy if flow.number in set(lost.flow.tolist()) and len(flow.repairs)]
     blind = all(flow.text("congestion_control") in LOSS_BLIND for flow in losers)
     if losers and not blind and len(lost) == len(facts.drops):
-        cuts = sum(len(flow.repairs) for flow in losers)
+        cuts = int(sum(flow.value("cong_signals") for flow in losers))
         sender = "The sender" if len(losers) == 1 else "Senders"
         text += f" {sender} took that for congestion {times(cuts)} and made the window smaller."
     busy = max(float(facts.ports("utilisation")[port]) for port in ports)
@@ -122,11 +150,12 @@ def needless(facts: Facts) -> Iterator[Finding]:
     """Data was retransmitted that had not been lost."""
     spurious = np.nan_to_num(facts.flow_column("spurious_fr_detected") + facts.flow_column("spurious_rto_detected"))
     undone = [(flow, int(spurious[flow.place])) for flow in facts.flows if spurious[flow.place] > 0]
-    for group in grouped(undone, 1):
-        flows, count = [flow for flow, _ in group], sum(count for _, count in group)
-        all_told = " in all" if len(group) > 1 else ""
-        text = f"{whose(flows)} took a delay for a loss {times(count)}{all_told}, noticed it, and undid the cut."
-        yield Finding("needless", text, flow=flows[0].name if len(group) == 1 else "", count=len(group))
+    # That nothing of a flow was lost is known of few runs. Else its data may have been late, or the ACK of it lost.
+    late = facts.recorded and not _refused_by_hosts(facts)
+    for lossless in (True, False):
+        cases = [(flow, count) for flow, count in undone if (late and not len(flow.drops)) == lossless]
+        for group in grouped(cases, 1):
+            yield _undone([flow for flow, _ in group], sum(count for _, count in group), lossless)
     if len(facts.drops) or not facts.recorded or _refused_by_hosts(facts):
         return
     again = np.nan_to_num(facts.flow_column("segs_retrans"))
@@ -136,6 +165,19 @@ def needless(facts: Facts) -> Iterator[Finding]:
         flows, sent = [flow for flow, _ in group], many(sum(count for _, count in group), "segment")
         text = f"{whose(flows)} retransmitted {sent} although nothing was lost: packets came late or out of order."
         yield Finding("needless", text, flow=flows[0].name if len(group) == 1 else "", count=len(group))
+
+
+def _undone(flows: list[Flow], count: int, lossless: bool) -> Finding:
+    """That flows took back cuts of their windows; `lossless`: nothing of theirs was lost."""
+    alone, all_told = len(flows) == 1, "" if len(flows) == 1 else " in all"
+    if lossless:
+        text = f"{whose(flows)} took a delay for a loss {times(count)}{all_told}, noticed it, and undid the cut."
+    else:
+        text = (
+            f"{whose(flows)} undid a cut of the window {times(count)}{all_told}: ACKs showed that what was retransmitted first had "
+            "arrived, late or without its ACK."
+        )
+    return Finding("needless", text, flow=flows[0].name if alone else "", count=len(flows))
 
 
 def _refused_by_hosts(facts: Facts) -> bool:

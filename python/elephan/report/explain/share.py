@@ -86,7 +86,7 @@ def _spread(values: Sequence[float], unit: str, digits: int) -> str:
 def _buffer_full(flow: Flow) -> float:
     """For which share of the time that its own side limited a flow data waited in its socket."""
     spent, unsent = flow.samples["snd_lim_time_snd_ns"], flow.samples["cur_app_w_queue"]
-    if spent.size < 2 or not spent[-1] > spent[0]:
+    if not flow.followed or spent.size < 2 or not spent[-1] > spent[0]:
         return 0.5
     waits = (unsent[1:] >= 1) & (unsent[:-1] >= 1)
     return float(np.diff(spent)[waits].sum() / (spent[-1] - spent[0]))
@@ -189,7 +189,7 @@ def _needed(flow: Flow) -> float | None:
 def unfair_share(facts: Facts) -> Iterator[Finding]:
     """Flows that ran side by side got very different rates."""
     flows = sorted(
-        (flow for flow in facts.flows if flow.endless and flow.spent()[2] <= 0.5 * sum(flow.spent())),
+        (flow for flow in facts.flows if flow.connected and flow.endless and flow.spent()[2] <= 0.5 * sum(flow.spent())),
         key=lambda flow: flow.value("goodput_bps"),
     )
     pairs = ((least, most) for least in flows[:PAIRS] for most in reversed(flows[-PAIRS:]) if least.number != most.number)
@@ -220,7 +220,8 @@ def _side_by_side(facts: Facts, one: Flow, other: Flow) -> bool:
 
 def _differences(facts: Facts, least: Flow, most: Flow) -> list[str]:
     """What is different about two flows that may say why one got less."""
-    differs = []
+    kinds = [str(facts.traffic.get(flow.text("traffic"), {}).get("kind", "")) for flow in (least, most)]
+    differs = [f"traffic of kind {kinds[0]} beside {kinds[1]}"] if kinds[0] != kinds[1] else []
     if least.text("congestion_control") != most.text("congestion_control"):
         differs.append(f"{least.text('congestion_control')} beside {most.text('congestion_control')}")
     else:
@@ -271,7 +272,10 @@ def marks(facts: Facts) -> Iterator[Finding]:
     of = f" (of {number(total)} in all)" if count[port] < total else ""
     marked = f"{many(count[port], 'packet')}{of}"
     deaf = bool(facts.flows) and all(flow.text("congestion_control") in MARK_BLIND for flow in facts.flows)
+    told = facts.flow_column("ecn_signals")
     slowed = "their senders do not slow down for marks (ECN)" if deaf else "senders slowed down by marks (ECN)"
+    if not np.nansum(told) > 0 and not np.isnan(told).all():
+        slowed = "no sender slowed down for marks (ECN)"
     yield Finding(
         "marks",
         f"{facts.port_names[port]} marked {marked} and {beside}: {slowed}.",

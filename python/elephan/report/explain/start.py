@@ -9,7 +9,7 @@ import numpy as np
 
 from elephan.base.quantity import multiple, show
 from elephan.report.explain.facts import FULL_QUEUE, Events, Facts, Flow
-from elephan.report.explain.finding import Finding, back_in_avoidance, grouped, instant, many, number, packets, whose
+from elephan.report.explain.finding import Finding, back_in_avoidance, grouped, instant, last_ns, many, number, packets, whose
 
 TOO_MUCH = 1.1  # of what the path holds, from which on a window after a cut still overflows the queue
 DELAY_RISE = 1.25  # of the round-trip time before a loss, from which on HyStart would have seen it
@@ -31,21 +31,24 @@ class _Overflow:
     """A slow start that a full queue ended: when its loss was noticed, when it was repaired, and what was lost until then."""
 
     noticed: float
-    repaired: float
+    repaired: float  # NaN where samples do not tell
     lost: Events
     port: int
     off: str  # why HyStart did not end it, if so
     rise: float  # of the round-trip time before the loss was noticed, in least round-trip times
 
 
-def burst(flow: Flow) -> tuple[Events, int, float] | None:
-    """Losses, segments and room of a first window that does not fit into a queue together with those that begin beside it."""
+def burst(flow: Flow) -> tuple[Events, int, float, int] | None:
+    """Losses, segments and room of a first window that does not fit into a queue together with those that begin beside it, and how
+    many they are together.
+    """
     if (lost := flow.first_flight) is None:
         return None
     segments, room = flow.setting("initial_window"), float(flow.facts.ports("queue_max_bytes")[flow.facts.place_of(lost.port[0])])
     at, rtt = flow.value("established_ns"), flow.value("min_rtt_ns")
     first, last = np.searchsorted(flow.facts.established, [at - rtt, at + rtt])
-    return (lost, int(segments), room) if segments * float(lost.bytes[0]) * (last - first) > room else None
+    together = int(last - first)
+    return (lost, int(segments), room, together) if segments * float(lost.bytes[0]) * together > room else None
 
 
 def _overflow(flow: Flow) -> _Overflow | None:
@@ -63,9 +66,9 @@ def _overflow(flow: Flow) -> _Overflow | None:
     if not slow or not flow.by_window(first):
         return None
     repaired = back_in_avoidance(flow, noticed)
-    rtt = flow.samples["sample_rtt_ns"][flow.samples["time_ns"] <= noticed]
+    rtt = flow.samples["sample_rtt_ns"][flow.samples["time_ns"] <= noticed] if flow.followed else np.empty(0)
     rise = float(np.nanmax(rtt)) / flow.value("min_rtt_ns") if rtt.size and not np.isnan(rtt).all() else 0.0
-    lost = flow.drops.between(first, repaired)
+    lost = flow.drops.between(first, noticed if np.isnan(repaired) else repaired)
     return _Overflow(noticed, repaired, lost, flow.facts.place_of(full.port[0]), off, rise)
 
 
@@ -94,23 +97,25 @@ def slow_start_overshoot(facts: Facts) -> Iterator[Finding]:
                 "HyStart looks for such a rise: try tcp.slow_start=hystart."
             )
         what, own = f"the queue of {port}" if port else "a queue", ""
+        unseen = any(np.isnan(one.repaired) for one in found)
         if len(group) == 1:
             beyond, own = _over(flows[0], found[0])
-            text = (
-                f"{_start_of(flows[0])} went on until {what} overflowed; {packets(lost)} lost until "
-                f"{instant(found[0].repaired)}.{beyond}{off}"
-            )
+            ended = found[0].repaired
+            until = f"before that was noticed at {instant(found[0].noticed)}" if np.isnan(ended) else f"until {instant(ended)}"
+            text = f"{_start_of(flows[0])} went on until {what} overflowed; {packets(lost)} lost {until}.{beyond}{off}"
         else:
             at, last = instant(min(begins)), instant(max(begins))
+            until = "before they noticed that" if unseen else "until slow start was over and its losses were repaired"
             text = (
                 f"{whose(flows)} were in slow start when {what} overflowed, the first at {at}, the last at {last}. They lost "
-                f"{number(lost)} packets until slow start was over and its losses were repaired.{off}"
+                f"{number(lost)} packets {until}.{off}"
             )
         start = "the startup" if all(flow.text("congestion_control") in OWN_START for flow in flows) else "slow start"
         who = f"{start} of {whose(flows, 'all')}" if len(facts.flows) > 1 else start
-        brief = f"At {instant(min(begins))} {who} overflowed {what}{own}, and {packets(lost)} lost.{off}"
+        before = " before that was noticed" if unseen else ""
+        brief = f"At {instant(min(begins))} {who} overflowed {what}{own}, and {packets(lost)} lost{before}.{off}"
         weight = lost / max(len(facts.drops), 1)
-        end = max(one.repaired for one in found) / 1e9
+        end = last_ns(one.repaired for one in found)
         name = flows[0].name if len(group) == 1 else ""
         yield Finding("slow_start_overshoot", text, min(begins) / 1e9, end, name, port, help, len(group), brief, weight)
 
@@ -148,7 +153,7 @@ def _left_too_much(flow: Flow, lost: Events, noticed: float, wire: float, holds:
     """Whether the first cut left a window that the path could not hold either, and what that cost."""
     left = flow.samples["ssthresh_bytes"][flow.samples["time_ns"] >= noticed]
     more = int((lost.time > noticed).sum())
-    if not left.size or not left[0] * wire > TOO_MUCH * holds or not more:
+    if not flow.followed or not left.size or not left[0] * wire > TOO_MUCH * holds or not more:
         return ""
     return f" The cut left {show(float(left[0] * wire), 'bytes')}, still more than the path holds: {packets(more)} lost after it."
 
@@ -168,8 +173,10 @@ def first_window(facts: Facts) -> Iterator[Finding]:
         if len(group) == 1:
             size, name = sizes[0] * float(drops[0].bytes[0]), flows[0].name
             first = f"first window of {name}"
+            others = group[0][1][3] - 1
+            beside, they = ("", "It") if size > room else (f" with {many(others, 'other first window')}", "Together they")
             text = (
-                f"The {first}, {each} or {show(size, 'bytes')}, left at once. It overflowed {what}, which holds "
+                f"The {first}, {each} or {show(size, 'bytes')}, left at once{beside}. {they} overflowed {what}, which holds "
                 f"{show(room, 'bytes')}, and {packets(count)} lost."
             )
             if size > room:
@@ -211,6 +218,8 @@ def _by_delay(flow: Flow) -> tuple[float, float] | None:
     """When a flow had left slow start because of the delay, and its window then; None if it did not."""
     kind, control = str(flow.setting("slow_start.kind") or ""), flow.text("congestion_control")
     if kind in ("", "classic", "limited") or control in OWN_START or (kind == "linux" and control != "cubic"):
+        return None
+    if not flow.followed:
         return None
     times, words = flow.samples["time_ns"], flow.phase
     left = np.flatnonzero(words.are("congestion_avoidance"))

@@ -15,6 +15,7 @@ from elephan.report.words.answer import answer
 from elephan.result.run import Run
 from elephan.result.run import run as run_scenario
 
+REASONS = ("receive window", "congestion window", "own side")  # in the order of `Flow.spent`
 NOTHING = "No rule of explain found anything to tell."
 
 
@@ -69,11 +70,13 @@ class Explanation:
         if len(self._facts.flows) > LIMITS_MAX:
             return _lines_of_many(self._facts)
         lines = []
-        for name, spans in self.limits.items():
+        for flow in self._facts.flows:
             spent: dict[str, float] = {}
-            for begin, end, reason in spans:
+            for begin, end, reason in self.limits.get(flow.name, ()):
                 spent[reason] = spent.get(reason, 0.0) + end - begin
-            lines += [f"{name}: {shares}"] if (shares := _shares(spent)) else []
+            # Where samples are too far apart the counters of the connection still say the three reasons of RFC 4898.
+            spent = spent or dict(zip(REASONS, flow.spent(), strict=True))
+            lines += [f"{flow.name}: {shares}"] if (shares := _shares(spent)) else []
         return lines
 
     def head(self) -> list[str]:
@@ -116,14 +119,13 @@ def _shares(spent: Mapping[str, float]) -> str:
 
 def _lines_of_many(facts: Facts) -> list[str]:
     """What limited the flows of each traffic, for which share of their time together."""
-    reasons = ("receive window", "congestion window", "own side")
     entries: dict[str, list[Flow]] = {}
     for flow in facts.flows:
         entries.setdefault(flow.text("traffic"), []).append(flow)
     lines = []
     for name, flows in entries.items():
         spent = [sum(times) for times in zip(*(flow.spent() for flow in flows), strict=True)]
-        if shares := _shares(dict(zip(reasons, spent, strict=True))):
+        if shares := _shares(dict(zip(REASONS, spent, strict=True))):
             lines.append(f"{name} ({many(len(flows), 'flow')}): {shares}")
     return lines
 

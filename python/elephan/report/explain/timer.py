@@ -9,21 +9,21 @@ import numpy as np
 
 from elephan.base.quantity import show
 from elephan.report.explain.facts import Facts, Flow
-from elephan.report.explain.finding import Finding, back_in_avoidance, grouped, instant, many, number, times, whose
+from elephan.report.explain.finding import Finding, back_in_avoidance, grouped, instant, last_ns, many, number, times, whose
 from elephan.table.rows import column, texts
 
 SMALL_WINDOW = 4  # segments in flight that cannot give three duplicate ACKs
 DUPLICATES = 3  # duplicate ACKs that start a retransmission
 TIMER_LONG = 5  # round-trip times that the timer waits at least, from which on it is told
 WHY = {  # of one flow, and of several
-    "down": ("{0} of its packets were lost because a link was down.", "packets of {1} were lost because a link was down"),
-    "recovery": ("What it sent in recovery was lost as well ({0}).", "what {1} sent in recovery was lost as well"),
-    "first": ("Of its first window {0} were lost, too many for three duplicate ACKs.", "{1} lost nearly all of their first window"),
+    "down": ("{0} of its packets and ACKs were lost because a link was down", "packets of {1} were lost because a link was down"),
+    "recovery": ("what it sent in recovery was lost as well ({0})", "what {1} sent in recovery was lost as well"),
+    "first": ("of its first window {0} were lost, too many for three duplicate ACKs", "{1} lost nearly all of their first window"),
     "small": (
-        "Its window was {0}, too small for three duplicate ACKs.",
+        "its window was {0}, too small for three duplicate ACKs",
         "the windows of {1} were too small for three duplicate ACKs",
     ),
-    "host": ("Its own host had dropped {0} that came to it, ACKs among them.", "the hosts of {1} had dropped ACKs"),
+    "host": ("its own host had dropped {0} that came to it, ACKs among them", "the hosts of {1} had dropped ACKs"),
 }
 
 
@@ -41,14 +41,14 @@ def timeouts(facts: Facts) -> Iterator[Finding]:
         if alone:
             when = ", ".join(instant(float(time)) for time in at[:3]) + (" ..." if count > 3 else "")
             text = f"{flows[0].name} waited for its retransmission timer {times(count)} (at {when})."
-            why = f" {WHY[causes[0][0]][0].format(causes[0][1])}" if causes[0] else ""
+            why = _why(causes[0], count)
         else:
             text = (
                 f"{whose(flows)} waited for their retransmission timer, {times(count)} in all, first at {instant(first)}, "
                 f"last at {instant(float(at[-1]))}."
             )
             why = _whys([cause for cause in causes if cause])
-        end = max(back_in_avoidance(flow, float(times[-1])) for flow, times in group) / 1e9
+        end = last_ns(back_in_avoidance(flow, float(times[-1])) for flow, times in group)
         who = whose(flows) if len(facts.flows) > 1 else "The flow"
         began = f", first at {instant(first)}" if count > 1 else f" at {instant(first)}"
         short = f" once{began}" if count == 1 else f" {times(count)}{began}"
@@ -71,6 +71,14 @@ def _timer_long(flows: list[Flow]) -> str:
     each = f"{show(ratio, '1', 2)} round-trip times" if len(flows) == 1 else f"{show(ratio, '1', 2)} round-trip times or more"
     waits_for = f"The timer waits {instant(waits[0][0])} at least{where} (tcp.rto_min), {each}."
     return f"{waits_for} A smaller value shortens each of these pauses."
+
+
+def _why(cause: tuple[str, str] | None, count: int) -> str:
+    """Why the first of a flow's timeouts came about."""
+    if cause is None:
+        return ""
+    said = WHY[cause[0]][0].format(cause[1])
+    return f" The first time {said}." if count > 1 else f" {said[0].upper()}{said[1:]}."
 
 
 def _whys(causes: list[tuple[str, str]]) -> str:
@@ -99,7 +107,7 @@ def why_timeout(flow: Flow, time_ns: float) -> tuple[str, str] | None:
         return "host", many(dropped, "packet")
     if not len(lost):
         return None
-    last = int(np.searchsorted(flow.samples["time_ns"], lost.time[0]))
+    last = int(np.searchsorted(flow.samples["time_ns"], lost.time[0])) if flow.followed else 0
     window = float(flow.samples["cwnd_bytes"][last - 1]) / flow.value("cur_mss") if last else np.nan
     return ("small", f"{show(window, '1', 2)} segments") if window <= SMALL_WINDOW else None
 

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING
 from elephan.base.errors import InputError
 from elephan.base.quantity import counted, show
 from elephan.report.figure import draw as d
-from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE
+from elephan.report.style import BLUE, GREEN, GRID, INK, MUTED, ORANGE
 from elephan.report.words.view import View
 from elephan.table.flow_phases import chosen_flow, plateau_bps
-from elephan.table.phases import AVOIDANCE, PHASES, STARTUP, STEADY, UNSETTLED, Phases
+from elephan.table.phases import AVOIDANCE, PHASES, STARTUP, STEADY, UNKNOWN, UNSETTLED, Phases
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PAINT = {STARTUP: BLUE, AVOIDANCE: ORANGE, STEADY: GREEN, UNSETTLED: MUTED}
+PAINT = {STARTUP: BLUE, AVOIDANCE: ORANGE, STEADY: GREEN, UNSETTLED: MUTED, UNKNOWN: GRID}
 ALPHA = 0.16
 # What makes the phases of a run worth a figure: a bulk flow with its path to itself, a round trip that is seen, some time off the
 # plateau, few bands.
 RTT_MIN_NS, ROUND_TRIPS_MIN, MOVING_MIN, BANDS_MAX = 5e6, 50, 0.1, 60
+KNOWN = 0.05  # of a time, by which intervals may make it wrong and it is still told as one number
 ROOM = 1.12  # above the plateau, for its name
 
 
@@ -116,13 +117,23 @@ def _best(found: Phases) -> str:
     return f"the best that this flow has reached ({show(found.plateau_bps, 'bps')})"
 
 
+def _startup(found: Phases) -> str:
+    """How long startup took, as far as the intervals of the series tell it."""
+    lasted, step = found.startup_s, found.interval_s
+    if math.isnan(lasted):
+        return f"How long its {STARTUP} took is unknown, since samples are {show(step, 's')} apart"
+    if found.coarse and step > KNOWN * lasted:
+        return f"Its {STARTUP} took {show(lasted - step, 's', 3)} to {show(lasted, 's', 3)}"
+    return f"Its {STARTUP} took {show(lasted, 's', 3)}"
+
+
 def phase_lines(found: Phases, knows_cuts: bool = True) -> list[str]:
     """Its phases, and whether it recovers. `knows_cuts`: its cuts were seen, not taken from its rate."""
     slope = f", doubling {found.slope_per_rtt:.2f} times a round trip" if found.slope_per_rtt > 0 else ""
     spent = [f"{show(found.share(name), '%', 2)} {name}" for name in PHASES if found.share(name) > 0.005]
     cuts = f"{counted(found.cuts, 'cut') if found.cuts else 'no cut'} of the window"
     known = f"; {cuts}" if knows_cuts else ""
-    lines = [f"Its {STARTUP} took {show(found.startup_s, 's', 3)}{slope}; of the time {', '.join(spent)}{known}."]
+    lines = [f"{_startup(found)}{slope}; of the time {', '.join(spent)}{known}."]
     if said := recovery_line(found, "cut" if knows_cuts else "fall"):
         lines.append(said)
     if not found.path_known and _best(found) not in said:

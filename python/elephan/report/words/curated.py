@@ -15,6 +15,7 @@ from elephan.table.rows import Array, column, texts
 from elephan.table.steps import find_step, path_ports
 from elephan.theory import closed as theory
 
+TOOTH = 10  # samples from a cut to the next, with fewer of which the swing of a window is not seen
 ALIKE = 0.8  # correlation from which one line is said to follow another
 
 
@@ -81,12 +82,15 @@ def _sawtooth(view: View) -> str:
     cuts = time[1:][np.diff(signals) > 0]
     if cuts.size < 2 or at.size < 2 or queue.std() == 0:
         return ""
+    cut = counted(int(signals[-1] - signals[0]), "time")
+    after = " after the warm-up" if view.run.warmup_ns else ""
+    tooth = float(time[-1] - time[0]) / (signals[-1] - signals[0])
+    if (step := view.interval_ns()) * TOOTH > tooth:
+        return f"The window is cut {cut}{after}. Samples are {show(step, 'ns')} apart, too far to tell between what it swings."
     swing = [show(float(x), "bytes") for x in (window.min(), window.max(), queue.min(), queue.max())]
     alike = float(np.corrcoef(np.interp(at, time, window), queue)[0, 1])
     together = f" with it (correlation {alike:.2f})" if alike > ALIKE else f" (correlation {alike:.2f})"
     every = show(float(np.diff(cuts).mean()), "ns", 2)
-    cut = counted(int(signals[-1] - signals[0]), "time")
-    after = " after the warm-up" if view.run.warmup_ns else ""
     return (
         f"The window is cut {cut}{after}, about every {every}, and swings from {swing[0]} to "
         f"{swing[1]}; the queue swings from {swing[2]} to {swing[3]}{together}."

@@ -17,6 +17,9 @@ from elephan.table.steps import shortest_ports
 PHASES_MAX = 5  # with more changes than this there is no sentence for each stretch between them
 PORTS_MAX = 2
 FLOWS_NAMED_MAX = 4
+SAMPLES_MIN = 10  # of a queue in a stretch, below which its mean and its most are not told
+KNOWN = 0.05  # of a time, by which it may be another between two samples
+CLEAR, UNCLEAR = 0.01, 0.25  # of the highest rate, by which rates may be others: up to here three digits, from here on unknown
 # A flow stands still if nothing comes for so many samples, and for so many times its longest silence before.
 STILL_SAMPLES, STILL_TIMES = 4, 2.0
 
@@ -81,13 +84,21 @@ def _goodput(view: View, stretches: list[Stretch]) -> str:
     if not view.run.flow_samples.num_rows:
         return ""
     edges = np.array([stretches[0].begin, *(stretch.end for stretch in stretches)])
-    total = np.zeros(len(stretches))
+    total, least, most = (np.zeros(edges.size) for _ in range(3))
     for time, delivered in delivered_curves(view.run).values():
-        total += np.diff(np.interp(edges, time, delivered, left=0.0))
-    rates = total * 8e9 / np.diff(edges)
+        total += np.interp(edges, time, delivered, left=0.0)
+        least += np.append(0.0, delivered)[np.searchsorted(time, edges, side="right")]
+        most += np.append(delivered, delivered[-1])[np.searchsorted(time, edges)]
+    rates, doubt = np.diff(total) * 8e9 / np.diff(edges), (most - least) * 8e9
+    whose = "the flow" if len(view.flow_ids) == 1 else "all flows together"
+    # What was delivered between two samples may belong to either side of a change.
+    off = float(((doubt[1:] + doubt[:-1]) / np.diff(edges)).max() / max(rates.max(), 1e-9))
+    if off > UNCLEAR:
+        return f"Goodput of {whose} in each stretch is not known: samples are {show(view.interval_ns(), 'ns')} apart."
     end = float(view.run.duration_ns)
-    said = [f"{show(rate, 'bps')} {_spoken(stretch, end)}" for stretch, rate in zip(stretches, rates, strict=True)]
-    return f"Goodput of {'the flow' if len(view.flow_ids) == 1 else 'all flows together'}: {'; '.join(said)}."
+    digits, about = (3, "") if off <= CLEAR else (2, "about ")
+    said = [f"{about}{show(rate, 'bps', digits)} {_spoken(stretch, end)}" for stretch, rate in zip(stretches, rates, strict=True)]
+    return f"Goodput of {whose}: {'; '.join(said)}."
 
 
 def _changed(view: View) -> list[tuple[float, list[str], str, Any]]:
@@ -128,14 +139,19 @@ def _port(view: View, stretches: list[Stretch], port: str) -> str:
     """Queue and drops of a port in each stretch."""
     number = next(number for number, name in view.port_names().items() if name == port)
     time, queue = view.port_series("queue_bytes")[number]
-    _, drops = view.port_series("drops")[number]
+    _, sampled = view.port_series("drops")[number]
+    recorded = bool(view.run.resolved.get("record", {}).get("events", False))
+    dropped_at = view.drops_at([arrow(port)]) if recorded else None
     end = float(view.run.duration_ns)
     said = []
     for stretch in stretches:
         chosen = (time > stretch.begin) & (time <= stretch.end)
-        if not chosen.any():
+        if chosen.sum() < SAMPLES_MIN:
             continue
-        lost = int(np.interp(stretch.end, time, drops) - np.interp(stretch.begin, time, drops, left=0.0))
+        if dropped_at is None:
+            lost = int(np.interp(stretch.end, time, sampled) - np.interp(stretch.begin, time, sampled, left=0.0))
+        else:
+            lost = int(((dropped_at > stretch.begin) & (dropped_at <= stretch.end)).sum())
         mean, most = show(float(queue[chosen].mean()), "bytes"), show(float(queue[chosen].max()), "bytes")
         dropped = f", {lost} packet{'' if lost == 1 else 's'} dropped" if lost else ""
         said.append(f"{mean} on average and {most} at most {_spoken(stretch, end)}{dropped}")
@@ -166,19 +182,17 @@ def _with_a_way_over(view: View, ports: list[str], down: float) -> dict[int, str
 
 def _standstill(view: View, ports: list[str], down: float, up: float) -> str:
     """Which flows stood still when a link failed, and for how long; of those that may have used it."""
-    samples = view.run.flow_samples
-    if not samples.num_rows:
+    if not view.run.flow_samples.num_rows:
         return ""
-    flow, time, delivered = (column(samples, name) for name in ("flow", "time_ns", "delivered_bytes"))
-    least = STILL_SAMPLES * view.interval_ns()
+    curves, interval = delivered_curves(view.run), view.interval_ns()
+    least = STILL_SAMPLES * interval
     # What begins to stand still when packets have a way again is congestion's.
     reroute = view.run.resolved.get("reroute")
     until = up if reroute is None else min(up, down + seconds(reroute) * 1e9)
     still: list[tuple[float, str]] = []
-    over = _with_a_way_over(view, ports, down)
+    over = {number: name for number, name in _with_a_way_over(view, ports, down).items() if _could_send(view, number, up)}
     for number, name in over.items():
-        mine = flow == number
-        before, after = _silences(time[mine], delivered[mine], down, until, view.interval_ns())
+        before, after = _silences(*curves[number], down, until, interval)
         if after > max(least, STILL_TIMES * before):
             still.append((after, name))
     still.sort(key=lambda one: -one[0])
@@ -186,11 +200,30 @@ def _standstill(view: View, ports: list[str], down: float, up: float) -> str:
     if until < up:
         when += f" (new routes after {show(until - down, 'ns')})"
     whose = " with a way over it" if len(over) < len(view.flow_ids) else ""
+    if not over:
+        return f"{when}: no flow{whose} had a connection then."
+    if not still and least > up - down:
+        return f"{when}: whether a flow{whose} stood still is not known, since samples are {show(interval, 'ns')} apart."
     if not still:
         return f"{when}: no flow{whose} stood still for more than {show(least, 'ns')}."
-    named = [f"{name} for {show(silence, 'ns')}" for silence, name in still[:FLOWS_NAMED_MAX]]
+    named = [f"{name} for {_within(silence, interval)}" for silence, name in still[:FLOWS_NAMED_MAX]]
     more = f" and {len(still) - len(named)} more" if len(still) > len(named) else ""
     return f"{when}: {len(still)} of {len(over)} flow{'' if len(over) == 1 else 's'}{whose} stood still, {', '.join(named)}{more}."
+
+
+def _could_send(view: View, flow: int, until: float) -> bool:
+    """Whether a flow had begun before a time, and had its connection if it needs one, and was not over."""
+    flows, row = view.run.flows, view.flow_ids.index(flow)
+    if texts(flows, "protocol")[row] != "tcp":
+        return bool(column(flows, "start_ns")[row] < until)
+    return bool(column(flows, "established_ns")[row] < until)  # False of NaN
+
+
+def _within(silence: float, interval: float) -> str:
+    """A time that was read between two samples, as a range where these are far apart for it."""
+    if interval <= KNOWN * silence:
+        return show(silence, "ns")
+    return f"{show(max(silence - interval, 0.0), 'ns')} to {show(silence + interval, 'ns')}"
 
 
 def _silences(time: Array, delivered: Array, down: float, up: float, interval: float) -> tuple[float, float]:
