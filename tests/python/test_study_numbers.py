@@ -26,6 +26,9 @@ DERIVED: dict[str, tuple[str, ...]] = {
     "C000-4/rto-1ms": ("1 %", "95 Mb/s"),  # of 9.493 Gb/s, the bound of its part
     "C002-5": ("5 %",),  # the default of pcp's slope_max
     "C002-5/pcp": ("5 %",),
+    "C004-7/formula": ("343", "15.87 us", "15"),  # b (1 - µ/f) - 556; 12 / (1 - 3 / 12.304) us; 12 + 3 us
+    "slide-15/single": ("5056 packets", "80 Mb/s"),  # 622.08 Mb/s x 100 ms / (8 x 1538 B); the slide
+    "slide-15/ratio-before": ("80 Mb/s",),  # the slide
 }
 
 
@@ -115,7 +118,7 @@ def _inputs(name: str, claim_id: str) -> str:
     return "\n".join([*(file.read_text(encoding="utf-8") for file in files), claim.statement, claim.source, bounds])
 
 
-WRITTEN_BY_HAND = {"intel-2007", "ucl-2004", "uva-2003"}
+WRITTEN_BY_HAND = {"intel-2007", "ucl-2004"}
 
 
 @pytest.mark.parametrize("name", NAMES)
