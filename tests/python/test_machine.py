@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -202,3 +204,49 @@ def test_a_machine_that_stands_still_is_no_missed_deadline(tmp_path: Path) -> No
     assert (done.returncode, done.stderr) == (0, "")
     assert mark.exists()
     assert [row.error for row in Store.at(tmp_path / "s").rows()] == ["", ""]
+
+
+SMALL = """import elephan as el, resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+done = el.sweep("sawtooth", set={short!r} | {{"template.delay": ["5 ms", "20 ms"]}}, repetitions=2, store=sys.argv[1], keep="runs")
+print(len(done.failures), done.table.num_rows)
+"""
+
+
+def test_tables_that_the_disk_does_not_take_are_no_failed_trials(tmp_path: Path) -> None:
+    """No file may be larger than 20 kB: parts are smaller, and tables of runs are larger."""
+    text = SMALL.format(short=SHORT)
+    command = [sys.executable, "-c", text, str(tmp_path / "s")]
+    first = subprocess.run([*command, "20000"], capture_output=True, text=True)
+    assert first.returncode == 1
+    assert "every run failed" in first.stderr
+    assert "File too large" in first.stderr
+    assert SAID in first.stderr
+    assert Store.at(tmp_path / "s").rows() == []
+    second = subprocess.run([*command, str(resource.RLIM_INFINITY)], capture_output=True, text=True)
+    assert (second.returncode, second.stdout) == (0, "0 4\n")
+    assert Store.at(tmp_path / "s").check() == []
+    assert len(list((tmp_path / "s" / "runs").iterdir())) == 4
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to mount a small disk")
+def test_a_full_disk_under_tables_of_runs(tmp_path: Path) -> None:
+    disk = tmp_path / "s" / "runs"
+    Store.to(tmp_path / "s").close()
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", disk], capture_output=True).returncode:
+        pytest.skip("no small disk can be mounted here")
+    try:
+        named: dict[str, Any] = {"set": {**SHORT, "template.delay": ["5 ms", "20 ms"]}, "repetitions": 20}
+        found = el.sweep("sawtooth", **named, store=tmp_path / "s", keep="runs")
+        assert 0 < found.table.num_rows < 40
+        assert len(found.failures) == 40 - found.table.num_rows
+        assert all("No space left on device" in line and line.endswith(SAID) for line in found.failures)
+        assert [row.error for row in Store.at(tmp_path / "s").rows()] == [""] * found.table.num_rows
+        subprocess.run(["mount", "-o", "remount,size=20m", disk], check=True)
+        after = el.sweep("sawtooth", **named, store=tmp_path / "s", keep="runs")
+        assert after.failures == []
+        assert after.table.equals(el.sweep("sawtooth", **named).table)
+        assert Store.at(tmp_path / "s").check() == []
+    finally:
+        subprocess.run(["umount", disk], check=True)

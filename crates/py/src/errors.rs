@@ -19,6 +19,7 @@ use crate::memory;
 
 // The package's own error, so that what the stepping classes raise needs no translation.
 import_exception!(elephan.base.errors, InputError);
+import_exception!(elephan.base.errors, OutputError);
 pub use InputError as ScenarioError;
 
 create_exception!(elephan._core, RunError, PyException, "A run failed.");
@@ -112,6 +113,11 @@ pub fn scenario_errors(Errors(all): Errors) -> PyErr {
         Ok(()) => error,
         Err(other) => other,
     })
+}
+
+/// A table or capture that the system did not take: a full disk says nothing about the run.
+pub fn output_error(error: impl std::fmt::Display) -> PyErr {
+    OutputError::new_err(error.to_string())
 }
 
 /// An error of a run.

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
 
-use crate::errors::{guard_long, run_error, scenario_error, scenario_errors, stopped};
+use crate::errors::{guard_long, output_error, run_error, scenario_error, scenario_errors, stopped};
 use crate::guest::Raised;
 use crate::json;
 use crate::scenario::{self, Overrides};
@@ -167,7 +167,7 @@ fn execute(
     let overrides = overrides.to_overrides().map_err(scenario_errors)?;
     let resolved = elephan_scenario::read(source, &overrides, seed).map_err(scenario_errors)?;
     let mut recorder = match folder {
-        Some(folder) => Recorder::to_folder(&folder).map_err(run_error)?,
+        Some(folder) => Recorder::to_folder(&folder).map_err(output_error)?,
         None => Recorder::memory(),
     };
     let plan: &Plan = &resolved.plan;
@@ -176,7 +176,7 @@ fn execute(
     let wall = begin.elapsed();
     let summary = outcome.map_err(|error| watcher.error(source, error))?;
     let captures = recorder.captures().to_vec();
-    let tables = recorder.finish().map_err(run_error)?;
+    let tables = recorder.finish().map_err(output_error)?;
     Ok(Finished { resolved, summary, tables, captures, wall })
 }
 
@@ -215,7 +215,8 @@ impl Watcher {
                 scenario_error(format!("{}: {error}", source.name()))
             }
             Error::Guest { ref cause, .. } => guest_error(&error, cause.downcast_ref::<Raised>()),
-            Error::Record(_) | Error::Conservation(_) => run_error(error),
+            Error::Record(_) => output_error(error),
+            Error::Conservation(_) => run_error(error),
         }
     }
 }

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
-use crate::errors::{Cancelled, guard, run_error, scenario_error};
+use crate::errors::{Cancelled, guard, output_error, run_error, scenario_error};
 use crate::json;
 use crate::memory;
 use crate::run::Cancel;
@@ -120,7 +120,7 @@ fn analyze(
     let (summary, data) = outcome?.map_err(|error| match error {
         Error::Stopped => raised.unwrap_or_else(|| Cancelled::new_err(error.to_string())),
         Error::Input(_) => scenario_error(error.to_string()),
-        Error::Record(_) => run_error(error),
+        Error::Record(_) => output_error(error),
     })?;
     let tables = PyDict::new(py);
     for table in data.into_iter().filter(|_| !in_folder) {
