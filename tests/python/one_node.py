@@ -49,7 +49,11 @@ ReturnToService=2
 MaxArraySize={array}
 KillWait=5
 MinJobAge=300
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory=2000 State=UNKNOWN
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+GresTypes=port
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory=2000 Gres=port:4 State=UNKNOWN
+PartitionName=urgent Nodes={host} Default=NO MaxTime=60 DefaultTime=10 PriorityTier=10 State=UP
 PartitionName=short Nodes={host} Default=NO MaxTime=60 DefaultTime=10 State=UP
 PartitionName=long Nodes={host} Default=YES MaxTime=INFINITE DefaultTime=10 State=UP
 """
@@ -85,6 +89,7 @@ class OneNode:
             (folder / name).mkdir()
         text = CONFIGURATION.format(host=host, folder=folder, controller=_free_port(), node=_free_port(), cpus=cpus, array=array)
         (folder / "slurm.conf").write_text(text)
+        (folder / "gres.conf").write_text(f"NodeName={host} Name=port Count=4\n")
 
     def start(self) -> None:
         """Starts the daemons; returns when the node takes jobs."""

@@ -68,6 +68,42 @@ def test_an_array_gives_the_table_of_threads(slurm: one_node.OneNode, tmp_path: 
     assert "submitted" not in again.stdout
 
 
+def test_options_that_elephan_does_not_know_pass_through(slurm: one_node.OneNode, tmp_path: Path) -> None:
+    passed = ("array=%1", "gres=port:2", "requeue", 'error=it\'s "mine" #1', "nice=7")
+    more = [word for option in passed for word in ("--slurm", option)]
+    done = _elephan(slurm, tmp_path, *_words(SHORT, 4, "--wait", *more), timeout=200)
+    assert (done.returncode, done.stderr) == (0, "")
+    array, report = _submitted(done.stdout)
+    for job in (f"{array}_3", report):
+        about = slurm.job(job)
+        assert (about["Requeue"], about["Nice"]) == ("1", "7")
+        assert about["TresPerNode"] in ("gres:port:2", "gres/port:2")  # of SLURM 22 and 24
+        assert f'StdErr={tmp_path}/it\'s "mine" #1\n' in slurm.said("scontrol", "show", "job", job)
+    assert slurm.job(f"{array}_3")["ArrayTaskThrottle"] == "1"
+    assert _table(tmp_path / "results" / "sawtooth-sweep").equals(el.sweep("sawtooth", set=SHORT, repetitions=4).table)
+
+
+def test_a_report_that_is_preempted_is_waited_for(slurm: one_node.OneNode, tmp_path: Path) -> None:
+    """A job of a partition that goes first takes the node from the report, which SLURM puts back into the queue."""
+    (tmp_path / "slow").write_text('[ -n "$SLURM_ARRAY_TASK_ID$SLURM_RESTART_COUNT" ] || sleep 60\n')
+    command = [sys.executable, "-m", "elephan", *_words(SHORT, 4, "--wait")]
+    environment = {**slurm.environment, "BASH_ENV": str(tmp_path / "slow")}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as waits:
+        assert waits.stdout is not None
+        first = waits.stdout.readline()
+        _, report = _submitted(first)
+        slurm.until(lambda: slurm.job(report)["JobState"] == "RUNNING", "the report does not run", 200)
+        slurm.said("sbatch", "--partition=urgent", "--exclusive", "--output=/dev/null", "--wrap=sleep 3")
+        slurm.until(lambda: slurm.job(report)["Restarts"] == "1", "the report is not preempted")
+        said, errors = waits.communicate(timeout=200)
+    assert (waits.returncode, errors) == (0, "")
+    assert "result: " in said
+    assert slurm.job(report)["JobState"] == "COMPLETED"
+    assert _table(tmp_path / "results" / "sawtooth-sweep").equals(el.sweep("sawtooth", set=SHORT, repetitions=4).table)
+
+
 def test_an_element_that_is_cancelled_goes_on_when_it_is_submitted_again(slurm: one_node.OneNode, tmp_path: Path) -> None:
     first = _elephan(slurm, tmp_path, *_words(LONG, 40))
     assert first.returncode == 0
