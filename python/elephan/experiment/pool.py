@@ -16,7 +16,7 @@ from elephan.base.progress import bar, note
 from elephan.experiment.job import Job, Measure, Outcome, Outcomes
 from elephan.experiment.keep import Keep
 from elephan.experiment.place.threads import Threads, check_workers
-from elephan.experiment.store import runs
+from elephan.experiment.store import origins, runs
 from elephan.experiment.store.identity import Identities, Identity
 from elephan.experiment.store.row import Kept
 from elephan.experiment.store.store import Store
@@ -151,6 +151,7 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
             raise Elsewhere(len(missing), len(jobs))
         if store is not None and missing:
             store.check_writes()
+            origins.write(store.where, jobs, identities)
         # The first seed of all variants, then the second: if the runs end early, every variant has some.
         work = {number: jobs[number] for number in sorted(missing, key=lambda number: jobs[number].seed)}
         interrupted = False

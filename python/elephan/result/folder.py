@@ -27,6 +27,7 @@ from elephan.base.errors import ElephanError, InputError, OutputError, lacks_mem
 from elephan.base.paths import as_path
 from elephan.base.progress import status
 from elephan.base.signals import from_outside
+from elephan.result.build import engine, host
 from elephan.result.command import asked, command_line
 from elephan.scenario import core
 from elephan.scenario.source import check_regular, read_json, read_object
@@ -381,20 +382,9 @@ def manifest_head(kind: str, name: str) -> dict[str, Any]:
         "kind": kind,
         "name": name,
         "elephan": core.call("version"),
+        "engine": engine(),
         "command": command_line(),
         "host": host(),
-    }
-
-
-def host() -> dict[str, Any]:
-    """What a result should remember about the machine: kind, not name."""
-    import platform
-
-    return {
-        "system": platform.system(),
-        "machine": platform.machine(),
-        "cpus": os.cpu_count(),
-        "python": platform.python_version(),
     }
 
 

@@ -11,10 +11,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import Any
 
+from elephan.result.build import digest as digest
+from elephan.result.build import engine as engine
 from elephan.scenario import core
 from elephan.scenario.guest import files_of
 from elephan.scenario.guestsource import file_of, folder_of, provenance
@@ -23,16 +23,6 @@ from elephan.scenario.source import Source
 
 _WORDS = re.compile(r"^(seed|title|question) = .*\n", re.MULTILINE)
 _ANSWER = re.compile(r"^\[answer\]\n(?:(?!\[).*\n?)*", re.MULTILINE)
-_ROOMS = ("base", "experiment", "result", "scenario", "statistic", "table")  # what a value depends on
-
-
-def digest(*parts: str | bytes) -> str:
-    """Returns 32 hexadecimal digits of BLAKE2b over the parts, each with its length."""
-    found = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        data = part if isinstance(part, bytes) else part.encode()
-        found.update(len(data).to_bytes(8, "little") + data)
-    return found.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -53,16 +43,6 @@ class Identity:
         """Names of what differs."""
         words = {"scenario": "the scenario", "guests": "a guest", "engine": "the engine", "measure": "what is measured"}
         return [word for name, word in words.items() if getattr(self, name) != getattr(other, name)]
-
-
-@cache
-def engine() -> str:
-    """Returns the fingerprint of elephan as it is installed: of the compiled core and the modules that measure."""
-    file = getattr(core.core(), "__file__", None)
-    root = Path(__file__).parents[2]
-    modules = sorted(path for room in _ROOMS for path in (root / room).rglob("*.py"))
-    parts = [data for path in modules for data in (path.relative_to(root).as_posix().encode(), path.read_bytes())]
-    return digest(core.call("version"), Path(file).read_bytes() if file else b"", *parts)
 
 
 class Identities:

@@ -205,5 +205,5 @@ def listed(folder: Path) -> list[Path]:
 
 def strangers(where: Path) -> Iterable[Path]:
     """Files in a store that are none of its own."""
-    known = {"store.json", "aside", "slurm", "runs", *FOLDERS}
+    known = {"store.json", "aside", "slurm", "runs", "origins", *FOLDERS}
     return [path for path in listed(where) if path.name not in known and not path.name.startswith(".")]

@@ -101,6 +101,13 @@ class Store:
         found = {row.place: row for _, row in self._read(None)}
         return sorted(found.values(), key=lambda row: (row.experiment, row.variant.label, row.identity.seed, row.identity.key))
 
+    def made(self) -> list[tuple[str, str, str]]:
+        """Returns build, digest of the scenario and label of the variant of every trial; one that several writers kept once."""
+        columns = ["key", "experiment", "variant", "engine", "scenario"]
+        rows = [self._tail_table().select(columns), *(rows for _, rows in self._tables("parts", columns))]
+        found = {tuple(one[name] for name in columns[:3]): one for some in rows for one in some.to_pylist()}
+        return [(one["engine"], one["scenario"], one["variant"]) for one in found.values()]
+
     def trials(self, experiment: str, most: int) -> tuple[Trials, dict[tuple[str, int], str]]:
         """Returns the trials of an experiment that came through, at most so many, and their keys by variant and seed.
 

@@ -14,7 +14,7 @@ from elephan.report.figure.conformance_figures import room
 from elephan.report.page.notebook import answered
 from elephan.report.page.page import Cell, Column, Page, Section, Table, interval_cell, number_cell, of_failures
 from elephan.report.page.run_page import facts
-from elephan.result import folder
+from elephan.result import build
 from elephan.result.command import command_line
 from elephan.scenario import core
 
@@ -96,7 +96,7 @@ def page(found: Conformance) -> Page:
     sections.append(Section("What each check asks", _NOTE, tables=[Table(columns, rows)]))
     about: Mapping[str, object] = {
         "elephan": manifest.get("elephan", core.call("version")), "runs": len(found.trials), "wall_s": found.facts["wall_s"],
-        "host": manifest.get("host", folder.host()),
+        "host": manifest.get("host", build.host()),
     }  # fmt: skip
     return Page(
         kicker="elephan · conformance" + (" · quick" if found.facts["quick"] else ""),

@@ -19,7 +19,7 @@ from elephan.report.page.run_page import facts
 from elephan.report.page.sweep_page import sections
 from elephan.report.words.few import few
 from elephan.report.words.swept import Swept
-from elephan.result import folder
+from elephan.result import build
 from elephan.result.command import command_line
 from elephan.scenario import core
 
@@ -105,7 +105,7 @@ def page(results: Results) -> Page:
     version = core.call("version")
     scenario = str(results.facts.get("scenario", ""))
     sha256 = hashlib.sha256(scenario.encode()).hexdigest() if scenario else ""  # as in manifest.json
-    about = {"elephan": version, "scenario_sha256": sha256, "runs": runs, "wall_s": results.facts["wall_s"], "host": folder.host()}
+    about = {"elephan": version, "scenario_sha256": sha256, "runs": runs, "wall_s": results.facts["wall_s"], "host": build.host()}
     return Page(
         kicker=f"elephan · study {study.name}" + (" · quick" if study.quick else ""),
         title=study.title,

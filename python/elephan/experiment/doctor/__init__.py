@@ -1,0 +1,1 @@
+"""Whether a kept result has numbers that a mended fault made wrong: `elephan.experiment.doctor.doctor`."""
