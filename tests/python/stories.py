@@ -93,23 +93,51 @@ class Rows:
 
 
 def helped(rows: Rows, finding: Any) -> None:
-    """Holds if the numbers of an advice are in the tables too."""
+    """Holds if the numbers of an advice are in the tables too, and a simulation of what it names gives what it promises."""
+    if not finding.help:
+        return
+    assert finding.simulated != finding.help.split(". ")[-1].startswith("This is a guess: "), finding.help
     row = rows.flow(finding.flow) if finding.flow else None
-    if found := re.match(rf"The round-trip time rose to ({NUMBER}) times its least value before", finding.help):
+    if (found := re.match(rf"The round-trip time rose to ({NUMBER}) times its least value before", finding.help)) and row:
         noticed = rows.noticed(row["flow"])
         samples = [one["sample_rtt_ns"] or 0 for one in rows.samples[row["flow"]] if one["time_ns"] <= noticed]
         near(found[1], max(samples) / row["min_rtt_ns"], 2)
     if found := re.match(rf"The timer waits ({QUANTITY}) at least .*, ({NUMBER}) round-trip times( or more)?\.", finding.help):
-        waited = {one["flow"] for one in rows.repairs if one["kind"] == "rto"}
-        waited = {row["flow"]} if row else waited
-        near(found[2], value(found[1]) / max(rows.flows[flow]["min_rtt_ns"] for flow in waited), 2)
+        waited = [rows.flows[one] for one in finding.trial.flows]
+        near(found[2], value(found[1]) / max(one["min_rtt_ns"] for one in waited), 2)
     if found := re.match(rf"The queue never fell below ({QUANTITY}) in the samples", finding.help):
         port = rows.ports[finding.port]["port"]
         begin = max(min((one["time_ns"] for one in rows.repairs), default=0), rows.run.warmup_ns)
         held = [one["queue_bytes"] for one in rows.run.port_samples.to_pylist() if one["port"] == port and one["time_ns"] > begin]
         near(found[1], min(held))
     if found := re.match(
-        rf"This window was ({QUANTITY}) at most, ({NUMBER}) times the bandwidth-delay product of (.+)\. A", finding.help
+        rf"This window was ({QUANTITY}) at most, ({NUMBER}) times the bandwidth-delay product of (.+)\. T", finding.help
     ):
-        near(found[1], row["max_rwin_rcvd"])
-        near(found[2], row["max_rwin_rcvd"] * 8e9 / rows.ports[found[3]]["rate_bps"] / row["min_rtt_ns"], 2)
+        own = [rows.flows[one] for one in finding.trial.flows]
+        window, trip = max(one["max_rwin_rcvd"] for one in own), max(one["min_rtt_ns"] for one in own)
+        near(found[1], window)
+        near(found[2], window * 8e9 / rows.ports[found[3]]["rate_bps"] / trip, 2)
+    if finding.simulated:
+        promised(rows, finding)
+
+
+def promised(rows: Rows, finding: Any) -> None:
+    """Holds if the run with the settings of an advice, recorded as the run was, has the numbers that it promises."""
+    after = Rows(el.run(rows.run.scenario, seed=rows.run.seed, set=dict(finding.trial.changes)))
+    said = re.search(
+        rf"Simulated with .+?: (?:its |their )?(.+?) is ({QUANTITY}|{NUMBER}) instead of ({QUANTITY}|{NUMBER})", finding.help
+    )
+    assert said, finding.help
+    for number, one in ((said[2], after), (said[3], rows)):
+        own = [one.flows[flow] for flow in finding.trial.flows]
+        expected = {
+            "the number of dropped packets": lambda one=one: len(one.drops),
+            "the longest time without progress": lambda own=own: max(row["stall_max_ns"] or 0 for row in own),
+            "goodput": lambda own=own: sum(row["goodput_bps"] for row in own),
+            "the mean delay of the queue": lambda one=one: next(
+                row["queue_mean_bytes"] * 8e9 / row["rate_bps"] for row in one.ports.values() if row["name"] == finding.trial.port
+            ),
+        }[said[1]]()
+        near(number, expected, 9 if said[1].startswith("the number") else 3)
+    total = [sum(row["goodput_bps"] for row in one.run.flows.to_pylist()) for one in (rows, after)]
+    assert total[1] >= 0.995 * total[0]

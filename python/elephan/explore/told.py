@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.base.errors import InputError
+from elephan.report.explain import advice
 from elephan.report.explain.facts import Facts
-from elephan.report.explain.rules import findings
 from elephan.result.run import Run, Tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+EVENTS_MAX = 1_000_000  # of simulations that try what would help, while a page waits: a quarter of a second
 _ROWS = 1_000_000  # that the desk gives in one answer
 _TYPES = {"f64": "<f8", "flag": "<f8", "i64": "<i8"}
 Ask = Callable[[str, Mapping[str, Any]], tuple[dict[str, Any], bytes]]
@@ -46,7 +47,7 @@ def told(ask: Ask, params: Mapping[str, Any]) -> list[dict[str, Any]]:
             "text": one.text,
             "help": one.help,
         }
-        for place, one in enumerate(findings(facts), 1)
+        for place, one in enumerate(advice.told(facts, EVENTS_MAX), 1)
     ]
 
 

@@ -3,14 +3,51 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from elephan.base.quantity import counted, show
 from elephan.report.explain.facts import Facts, Flow
+from elephan.table.steps import link_of
 
+FRAME_BYTES = 1518  # of a full frame, which a queue must hold
 ALONE = 3  # flows or ports with a sentence of their own; more share one
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings that may help: by path, in words, and what they should better (`elephan.report.explain.advice.AIMS`), of which flows
+    or at which port.
+    """
+
+    changes: Mapping[str, object]
+    words: str
+    aim: str
+    flows: tuple[int, ...] = ()
+    port: str = ""
+
+
+def tcp_trial(flows: Sequence[Flow], option: str, value: object, aim: str, says: str = "tcp.") -> Trial:
+    """Returns the trial of an option of the entries of traffic that some flows are of; `says`: where people write it."""
+    entries = dict.fromkeys(flow.text("traffic") for flow in flows)
+    path = f"{says}{option}" if says else option
+    changes = {f"traffic.{entry}.{path}": value for entry in entries}
+    return Trial(changes, f"{path} = {value}", aim, tuple(flow.number for flow in flows))
+
+
+def limit_trial(facts: Facts, port: int, size: float, aim: str) -> Trial | None:
+    """Returns the trial of another limit of a port's FIFO queue, in bytes; None for a queue of another kind."""
+    run, (node, peer) = facts.run, facts.ends[port]
+    entry, direction = link_of(run, node, peer)
+    own = entry.get(direction, {}).get("queue")
+    queue = own or entry.get("queue") or {}
+    if queue.get("kind") != "fifo" or not facts.inside[port] or size < FRAME_BYTES:
+        return None
+    place = run.resolved["links"].index(entry)
+    path = f"links[{place}].{direction}.queue.limit" if own else f"links[{place}].queue.limit"
+    flows = tuple(flow.number for flow in facts.flows)
+    return Trial({path: f"{size:.0f} B"}, f"a limit of {show(size, 'bytes')}", aim, flows, f"{node}->{peer}")
 
 
 @dataclass(frozen=True)
@@ -23,7 +60,9 @@ class Finding:
     end_s: float | None = None
     flow: str = ""
     port: str = ""
-    help: str = ""
+    help: str = ""  # with the effect of a simulation, or called a guess, once `advice.told` has been asked
+    trial: Trial | None = None
+    simulated: bool = False  # whether the help has been tried
     count: int = 1  # of flows or ports that the text is about
     brief: str = ""  # the same in one sentence, for the answer of a run
     weight: float = 0.0  # how much it explains of the result, 0 to 1

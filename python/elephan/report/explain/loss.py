@@ -8,12 +8,13 @@ import numpy as np
 
 from elephan.base.quantity import show
 from elephan.report.explain.facts import Events, Facts, Flow
-from elephan.report.explain.finding import ALONE, Finding, grouped, listed, many, number, times, whose
+from elephan.report.explain.finding import ALONE, Finding, Trial, grouped, listed, many, number, tcp_trial, times, whose
 from elephan.report.words.reasons import REASONS
 from elephan.table import hostrows
 from elephan.table.rows import column, texts
 
 LOSS_BLIND = ("bbr", "bbr3", "copa", "pcp")  # congestion controls that make nothing smaller for a single loss
+LONGER = 10  # times the queue of a host that is tried
 FULL = 0.95  # utilisation from which on a link is busy
 
 
@@ -115,7 +116,7 @@ def link_loss(facts: Facts) -> Iterator[Finding]:
     ports = [facts.place_of(one) for one in np.unique(lost.port)]
     names = listed([facts.port_names[port] for port in ports])
     who = f"The link{'s' if len(ports) > 1 else ''} {names}"
-    text, help = f"{who} lost {many(len(lost), 'packet')} on the way (loss in the scenario).", ""
+    text, help, trial = f"{who} lost {many(len(lost), 'packet')} on the way (loss in the scenario).", "", None
     losers = [flow for flow in facts.lossy if flow.number in set(lost.flow.tolist()) and len(flow.repairs)]
     blind = all(flow.text("congestion_control") in LOSS_BLIND for flow in losers)
     if losers and not blind and len(lost) == len(facts.drops):
@@ -128,11 +129,12 @@ def link_loss(facts: Facts) -> Iterator[Finding]:
         which = "The link" if len(ports) == 1 else "The busiest of them"
         text += f" {which} was busy for {show(busy, '%', 2)} of the time: the losses were no sign of congestion."
         if not blind and any(_held_down(flow, lost) for flow in losers):
-            help = "A congestion control that does not take each loss for congestion keeps the rate: try bbr."
+            help = "A congestion control that does not take each loss for congestion may keep the rate: try bbr."
+            trial = tcp_trial(losers, "congestion_control", "bbr", "goodput", "")
             weight = 1 - busy
     brief = f"{who} lost {many(len(lost), 'packet')} on the way; senders took lost data for congestion."
     yield Finding(
-        "link_loss", text, float(lost.time[0]) / 1e9, float(lost.time[-1]) / 1e9, "", names, help, brief=brief, weight=weight
+        "link_loss", text, float(lost.time[0]) / 1e9, float(lost.time[-1]) / 1e9, "", names, help, trial, brief=brief, weight=weight
     )
 
 
@@ -200,8 +202,23 @@ def host_queue(facts: Facts) -> Iterator[Finding]:
         text = f"{host} refused segments {times(count)}: qdisc and ring of the interface were full."
         text += " TCP takes such a refusal for congestion and makes its window smaller." if cuts else ""
         full = facts.ports("utilisation")
-        help = "A longer queue of the host (transmit.qdisc) refuses later." if cuts and np.nanmax(full, initial=0.0) < FULL else ""
-        yield Finding("host_queue", text, begin, flow=flows[0].name if len(group) == 1 else "", help=help, count=len(group))
+        help, trial = "", None
+        if cuts and np.nanmax(full, initial=0.0) < FULL:
+            trial = _longer_queue(facts, flows)
+            help = f"A longer queue of the host refuses later: try {trial.words}." if trial else ""
+        name = flows[0].name if len(group) == 1 else ""
+        yield Finding("host_queue", text, begin, flow=name, help=help, trial=trial, count=len(group))
+
+
+def _longer_queue(facts: Facts, flows: list[Flow]) -> Trial | None:
+    """Ten times the queue that the hosts of some flows have before the ring of their interface; None if one has no such queue."""
+    hosts = dict.fromkeys(flow.text("source").partition("[")[0] for flow in flows)
+    limits = [facts.run.resolved.get("hosts", {}).get(host, {}).get("transmit", {}).get("txqueuelen") for host in hosts]
+    if not all(isinstance(one, str) and one.endswith(" p") for one in limits):
+        return None
+    longer = f"{LONGER * max(int(str(one).removesuffix(' p')) for one in limits)} p"
+    changes = {f"hosts.{host}.transmit.txqueuelen": longer for host in hosts}
+    return Trial(changes, f"transmit.txqueuelen = {longer}", "goodput", tuple(flow.number for flow in flows))
 
 
 def host_drops(facts: Facts) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.base.quantity import multiple, show
 from elephan.report.explain.facts import SPENT, Facts, Flow
-from elephan.report.explain.finding import Finding, grouped, instant, many, number, whose
+from elephan.report.explain.finding import Finding, grouped, instant, limit_trial, many, number, tcp_trial, whose
 from elephan.report.words.phases import change_lines
 from elephan.report.words.reasons import STAGES
 from elephan.report.words.spreading_table import spread_lines
@@ -31,7 +31,7 @@ def receive_window(facts: Facts) -> Iterator[Finding]:
     """The receiver's window was the limit."""
     for group in grouped(_limited(facts, 0), 1):
         flows, shares = [flow for flow, _ in group], [share for _, share in group]
-        what, help = _spread(shares, "%", 2), ""
+        what, help, trial = _spread(shares, "%", 2), "", None
         if len(group) == 1:
             text = f"{flows[0].name} was limited by the window that its receiver offered, for {what} of its time."
         else:
@@ -44,9 +44,11 @@ def receive_window(facts: Facts) -> Iterator[Finding]:
                 size, times = show(window, "bytes"), multiple(window / bdp)
                 help = (
                     f"This window was {size} at most, {times} the bandwidth-delay product of "
-                    f"{facts.port_names[port]}. A larger tcp.receive_window lets it send more."
+                    f"{facts.port_names[port]}. Try a larger tcp.receive_window."
                 )
-        yield Finding("receive_window", text, flow=flows[0].name if len(group) == 1 else "", help=help, count=len(group))
+                trial = tcp_trial(flows, "receive_window", f"{2 * bdp:.0f} B", "goodput")
+        name = flows[0].name if len(group) == 1 else ""
+        yield Finding("receive_window", text, flow=name, help=help, trial=trial, count=len(group))
 
 
 def _narrowest(facts: Facts, flows: Sequence[Flow]) -> int | None:
@@ -120,14 +122,16 @@ def standing_queue(facts: Facts) -> Iterator[Finding]:
     first = min((float(flow.repairs.time[0]) for flow in facts.lossy if len(flow.repairs)), default=0.0)
     later = queue[time > max(first, facts.run.warmup_ns)]
     floor = float(later.min()) if later.size else 0.0
-    help = ""
+    help, trial = "", None
     seen = later.size > 1 and np.diff(time).max() <= SEEN * (least + delay)
     # Without a receiver's window to hold it back, a window would fill the shorter queue until packets are lost.
     held = any(rwin > 0.5 * (rwin + cwnd + own) for rwin, cwnd, own in (flow.spent() for flow in facts.flows))
     full = facts.ports("utilisation")[port] >= FULL
-    if floor > 0.1 * facts.ports("queue_max_bytes")[port] and seen and full and not (held or facts.paused):
+    most = float(facts.ports("queue_max_bytes")[port])
+    if floor > 0.1 * most and seen and full and not (held or facts.paused):
         less = show(floor, "bytes")
-        help = f"The queue never fell below {less} in the samples. A limit that is {less} smaller would cost no throughput."
+        trial = limit_trial(facts, port, most - floor, "delay")
+        help = f"The queue never fell below {less} in the samples: try a limit that is as much smaller." if trial else ""
     whose_round = "the round-trip time" if len(facts.flows) == 1 else f"the round-trip time of {through.name}"
     yield Finding(
         "standing_queue",
@@ -135,6 +139,7 @@ def standing_queue(facts: Facts) -> Iterator[Finding]:
         f"{whose_round} without it ({instant(least)}).",
         port=facts.port_names[port],
         help=help,
+        trial=trial,
     )
 
 
@@ -165,10 +170,11 @@ def idle_bottleneck(facts: Facts) -> Iterator[Finding]:
         stall = flow.value("stall_max_ns")
         waits = stall > 0.01 * facts.run.duration_ns and stall > 2 * flow.value("max_rtt_ns")
         waited = f" The longest pause of {flow.name} was {instant(stall)}." if waits else ""
-        help = "With a longer queue the window after a cut still fills the path." if short and not waits else ""
+        trial = limit_trial(facts, int(port), 1.1 * needed * bdp, "goodput") if short and not waits and needed else None
+        help = "With a longer queue the window after a cut may still fill the path: try one." if trial else ""
         text = f"{name} dropped packets, and yet it was busy for only {show(float(busy[port]), '%', 3)} of the time.{said}{waited}"
         brief = f"The queue of {name} holds {queue}, so the window after a cut does not fill the path." if help else ""
-        yield Finding("idle_bottleneck", text, port=name, help=help, brief=brief, weight=1 - float(busy[port]))
+        yield Finding("idle_bottleneck", text, port=name, help=help, trial=trial, brief=brief, weight=1 - float(busy[port]))
 
 
 def _busier(facts: Facts, flow: Flow) -> int | None:

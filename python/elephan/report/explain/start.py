@@ -9,7 +9,18 @@ import numpy as np
 
 from elephan.base.quantity import multiple, show
 from elephan.report.explain.facts import FULL_QUEUE, Events, Facts, Flow
-from elephan.report.explain.finding import Finding, back_in_avoidance, grouped, instant, last_ns, many, number, packets, whose
+from elephan.report.explain.finding import (
+    Finding,
+    back_in_avoidance,
+    grouped,
+    instant,
+    last_ns,
+    many,
+    number,
+    packets,
+    tcp_trial,
+    whose,
+)
 
 TOO_MUCH = 1.1  # of what the path holds, from which on a window after a cut still overflows the queue
 DELAY_RISE = 1.25  # of the round-trip time before a loss, from which on HyStart would have seen it
@@ -89,13 +100,14 @@ def slow_start_overshoot(facts: Facts) -> Iterator[Finding]:
         begins, lost = [float(one.lost.time[0]) for one in found], sum(len(one.lost) for one in found)
         port = facts.port_names[found[0].port] if len({one.port for one in found}) == 1 else ""
         off = found[0].off if len({one.off for one in found}) == 1 else ""
-        help = ""
+        help, trial = "", None
         if off and (rise := min(one.rise for one in found)) >= DELAY_RISE:
             least = "" if len(group) == 1 else " at least"
             help = (
                 f"The round-trip time rose to {multiple(rise)} its least value{least} before the loss was noticed. "
                 "HyStart looks for such a rise: try tcp.slow_start=hystart."
             )
+            trial = tcp_trial(flows, "slow_start", "hystart", "drops")
         what, own = f"the queue of {port}" if port else "a queue", ""
         unseen = any(np.isnan(one.repaired) for one in found)
         if len(group) == 1:
@@ -117,7 +129,9 @@ def slow_start_overshoot(facts: Facts) -> Iterator[Finding]:
         weight = lost / max(len(facts.drops), 1)
         end = last_ns(one.repaired for one in found)
         name = flows[0].name if len(group) == 1 else ""
-        yield Finding("slow_start_overshoot", text, min(begins) / 1e9, end, name, port, help, len(group), brief, weight)
+        yield Finding(
+            "slow_start_overshoot", text, min(begins) / 1e9, end, name, port, help, trial, False, len(group), brief, weight
+        )
 
 
 def _start_of(flow: Flow) -> str:
@@ -169,7 +183,7 @@ def first_window(facts: Facts) -> Iterator[Finding]:
         what = f"the queue of {port}" if port else "a queue"
         sizes, room = sorted({found[1] for _, found in group}), group[0][1][2]
         each = many(sizes[0], "segment") if len(sizes) == 1 else f"{number(sizes[0])} to {number(sizes[-1])} segments"
-        help, name = "", ""
+        help, name, trial = "", "", None
         if len(group) == 1:
             size, name = sizes[0] * float(drops[0].bytes[0]), flows[0].name
             first = f"first window of {name}"
@@ -180,14 +194,16 @@ def first_window(facts: Facts) -> Iterator[Finding]:
                 f"{show(room, 'bytes')}, and {packets(count)} lost."
             )
             if size > room:
-                help = "A smaller tcp.initial_window fits into the queue, and slow start finds the rate of the path."
+                fits = int(room / float(drops[0].bytes[0]))
+                help = f"A first window of {many(fits, 'segment')} fits into the queue: try tcp.initial_window={fits}."
+                trial = tcp_trial(flows, "initial_window", fits, "drops")
         else:
             first = f"first windows of {whose(flows, 'all')}"
             text = f"{whose(flows)} lost packets of their first window ({each}): {what} overflowed, and {packets(count)} lost."
         brief = f"At {instant(begin)} the {first} overflowed {what}, and {packets(count)} lost."
         end = max(float(one.time[-1]) for one in drops) / 1e9
         weight = count / max(len(facts.drops), 1)
-        yield Finding("first_window", text, begin / 1e9, end, name, port, help, len(group), brief, weight)
+        yield Finding("first_window", text, begin / 1e9, end, name, port, help, trial, False, len(group), brief, weight)
 
 
 def slow_start_by_delay(facts: Facts) -> Iterator[Finding]:

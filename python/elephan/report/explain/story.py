@@ -8,9 +8,9 @@ from typing import Any
 
 from elephan.base.errors import InputError
 from elephan.base.quantity import show
+from elephan.report.explain.advice import told
 from elephan.report.explain.facts import LIMITS_MAX, Facts, Flow
 from elephan.report.explain.finding import Finding, many, when
-from elephan.report.explain.rules import findings
 from elephan.report.words.answer import answer
 from elephan.result.run import Run
 from elephan.result.run import run as run_scenario
@@ -39,7 +39,7 @@ class Explanation:
     def __init__(self, run: Run) -> None:
         self._facts = Facts(run)
         self.run = run
-        self.findings: list[Finding] = findings(self._facts)
+        self.findings: list[Finding] = told(self._facts)
         self.limits: dict[str, list[tuple[float, float, str]]] = self._facts.limits()
 
     def as_dict(self) -> dict[str, Any]:
@@ -55,6 +55,7 @@ class Explanation:
                 "port": one.port or None,
                 "text": one.text,
                 "help": one.help or None,
+                "simulated": one.simulated if one.help else None,
             }
             for number, one in enumerate(self.findings, 1)
         ]

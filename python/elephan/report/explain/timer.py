@@ -9,7 +9,20 @@ import numpy as np
 
 from elephan.base.quantity import show
 from elephan.report.explain.facts import Facts, Flow
-from elephan.report.explain.finding import Finding, back_in_avoidance, grouped, instant, last_ns, many, number, times, whose
+from elephan.report.explain.finding import (
+    Finding,
+    Trial,
+    back_in_avoidance,
+    grouped,
+    instant,
+    last_ns,
+    many,
+    number,
+    tcp_trial,
+    times,
+    whose,
+)
+from elephan.report.words.view import nice_step
 from elephan.table.rows import column, texts
 
 SMALL_WINDOW = 4  # segments in flight that cannot give three duplicate ACKs
@@ -55,22 +68,24 @@ def timeouts(facts: Facts) -> Iterator[Finding]:
         brief = f"{who} waited for {'its' if alone else 'their'} retransmission timer{short}.{why}"
         lived = sum(flow.lived_ns for flow in flows)
         weight = float(np.nansum([flow.value("stall_max_ns") for flow in flows])) / max(lived, 1.0) if lived > 0 else 0.0
-        name = flows[0].name if alone else ""
-        yield Finding(
-            "timeouts", text + why + silent, first / 1e9, end, name, "", _timer_long(flows), len(group), brief, min(weight, 1.0)
-        )
+        name, weight = flows[0].name if alone else "", min(weight, 1.0)
+        help, trial = _timer_long(flows)
+        yield Finding("timeouts", text + why + silent, first / 1e9, end, name, "", help, trial, False, len(group), brief, weight)
 
 
-def _timer_long(flows: list[Flow]) -> str:
-    """What would help where the timer waits many round-trip times at least."""
+def _timer_long(flows: list[Flow]) -> tuple[str, Trial | None]:
+    """What may help where the timer waits many round-trip times at least: twice the longest mean of these flows."""
     waits = sorted((flow.span_ns("rto_min"), flow.value("min_rtt_ns"), flow.text("stack")) for flow in flows)
     ratio = min(least / rtt for least, rtt, _ in waits)
-    if len({least for least, _, _ in waits}) > 1 or not ratio >= TIMER_LONG:
-        return ""
+    trips = [flow.value("sum_rtt_ns") / max(flow.value("count_rtt"), 1) for flow in flows]
+    shorter = nice_step(2 * max(*trips, 1e6))
+    if len({least for least, _, _ in waits}) > 1 or not ratio >= TIMER_LONG or not shorter <= waits[0][0] / 2:
+        return "", None
     where = f" in stack {waits[0][2]}" if len({stack for _, _, stack in waits}) == 1 and waits[0][2] else ""
     each = f"{show(ratio, '1', 2)} round-trip times" if len(flows) == 1 else f"{show(ratio, '1', 2)} round-trip times or more"
     waits_for = f"The timer waits {instant(waits[0][0])} at least{where} (tcp.rto_min), {each}."
-    return f"{waits_for} A smaller value shortens each of these pauses."
+    trial = tcp_trial(flows, "rto_min", f"{shorter / 1e6:g} ms", "stall")
+    return f"{waits_for} Try {trial.words}.", trial
 
 
 def _why(cause: tuple[str, str] | None, count: int) -> str:

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from elephan.base.errors import InputError
 from elephan.base.quantity import counted, seconds, show
+from elephan.report.explain.advice import told
 from elephan.report.explain.facts import Facts
 from elephan.report.explain.finding import Finding, marks, numbers, when
-from elephan.report.explain.rules import findings
 from elephan.report.figure.registry import MORE, OVER_TIME
 from elephan.report.figure.run_figures import draw, of_report
 from elephan.report.page.notebook import PAPER, inline, said, small_table
@@ -173,7 +173,7 @@ def _list(value: object) -> list[object]:
 def page(run: Run) -> Page:
     """The page of a run."""
     view = View(run)
-    story = findings(Facts(run))
+    story = told(Facts(run))
     view.marks = marks(story)
     kinds = of_report(view, run.curated_figure)
     tables = [table for table in (_flow_table(view), _port_table(run)) if table is not None]

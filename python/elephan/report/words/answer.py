@@ -78,7 +78,8 @@ def _delivered(view: View, found: dict[str, float]) -> str:
     total = f"{show(found.get('goodput_bps.sum', 0.0), 'bps')} in {measured}{_within(run)}"
     if flows <= 1:
         return f"The flow delivered {total}."
-    joint = f", Jain's index {show(found['goodput_bps.jain'])}" if "goodput_bps.jain" in found else ""
+    index = found.get("goodput_bps.jain", math.nan)  # NaN where nothing was delivered
+    joint = "" if math.isnan(index) else f", Jain's index {show(index)}"
     rates = column(run.flows, "goodput_bps")
     if flows <= NAMED_MAX:
         lived = _lived(run)

@@ -111,8 +111,10 @@ class View:
         return {name: (t, np.where(y > 2 * top, np.nan, y)) for name, (t, y) in found.items()}
 
     def interval_ns(self) -> float:
-        """Time between samples."""
+        """Time between samples; of a single one the time that it was to the next."""
         times = np.unique(column(self.run.flow_samples, "time_ns")[:200_000])
+        if times.size == 1 and (every := self.run.resolved.get("record", {}).get("every")):
+            return seconds(every) * 1e9
         return float(np.median(np.diff(times))) if times.size > 1 else float("nan")
 
     def goodput_series(self, bins: int = 100) -> tuple[Series, float]:
