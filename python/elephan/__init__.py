@@ -20,7 +20,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from elephan import _renamed
-from elephan.base import notebook
+from elephan.base import executed, notebook
+
+executed.listen()
 
 if TYPE_CHECKING:
     from elephan.scenario.classes import *  # noqa: F403

@@ -7,14 +7,15 @@ import hashlib
 import importlib.util
 import json
 import os
+import pickle
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import elephan as el
 import pytest
 from elephan import cli
 from elephan.experiment.job import Job
+from elephan.experiment.pinned import packed
 from elephan.experiment.place import travel
 from elephan.experiment.store.identity import Identities
 from elephan.experiment.trials import Variant
@@ -338,20 +340,24 @@ def test_the_file_of_a_program_is_a_part_of_the_key(tmp_path: Path) -> None:
     assert key("pass") == key("pass") != key("0")
 
 
-def test_a_program_stays_on_its_machine(tmp_path: Path) -> None:
-    path = program(tmp_path)
+def test_a_program_travels_with_the_files_beside_it(tmp_path: Path) -> None:
+    """What arrives is what was read when the job was packed, in a private folder, whatever is at its path by then."""
+    path, helper = program(tmp_path), tmp_path / "helper.py"
+    helper.write_text("GAIN = 1\n")
     set_in = {**SHORT, CONTROLLER: {"program": str(path)}}
-    job = Job(open_source("sawtooth").with_trust(None, set_in), set_in, 1, Variant("one"))
-    luggage = travel.pack(job)
-    assert luggage is not None
-    assert travel.arrived(job, luggage).overrides[CONTROLLER] == {"program": str(path)}
-    assert list(luggage.files) == []
-    path.write_text(path.read_text() + "\n")
-    with pytest.raises(el.InputError, match=r"programs do not travel, and the file on .* differs from the one here"):
-        travel.arrived(job, luggage)
-    gone = replace(luggage, programs={str(path): (str(tmp_path / "gone"), "0")})
-    with pytest.raises(el.InputError, match=r"programs do not travel, and this one is not on .*; put it at this path there"):
-        travel.arrived(job, gone)
+    (job,) = packed([Job(open_source("sawtooth").with_trust(None, set_in), set_in, 1, Variant("one"))])
+    job = travel.pack(job)
+    assert job.source.agreed.pack is not None
+    before, _ = path.read_text(), job.source.agreed.pack.content(path)
+    sent = pickle.dumps(job)
+    path.unlink()
+    helper.write_text("GAIN = 2\n")
+    pack = pickle.loads(sent).source.agreed.pack
+    copy = pack.copy_of(path)
+    assert (copy.read_text(), copy.with_name("helper.py").read_text()) == (before, "GAIN = 1\n")
+    assert os.access(copy, os.X_OK)
+    assert not os.access(copy.with_name("helper.py"), os.X_OK)
+    assert stat.S_IMODE(copy.parents[1].stat().st_mode) == 0o700
 
 
 @pytest.mark.slow  # 2 s: processes start

@@ -7,18 +7,13 @@ one that matters does. Where nobody can tell (it uses what has no bytes), trials
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import pickle
-import sys
-import sysconfig
+import json
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
-from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -28,7 +23,9 @@ from elephan.base.signals import from_outside
 from elephan.experiment.job import Job, Statistics
 from elephan.experiment.store.identity import digest
 from elephan.experiment.store.row import Measured
+from elephan.experiment.told import own_files, told
 from elephan.result.run import Run
+from elephan.scenario.inputs import Inputs
 from elephan.statistic.measures import EACH
 
 Function = Callable[[Run], Mapping[str, float]]
@@ -46,8 +43,20 @@ class Each:
             raise InputError(f"each is a function of a run that returns numbers by name, not {self.function!r}")
 
     @cached_property
+    def _told(self) -> tuple[list[bytes] | None, Inputs]:
+        return told(self.function)
+
+    @cached_property
     def _digest(self) -> str | None:
-        return _told(self.function)
+        parts, read = self._told
+        files = own_files()
+        if parts is None or None in files or read.unpinned:
+            return None
+        return digest(*parts, *map(str, files), json.dumps(sorted(read.digests.items())))
+
+    def inputs(self) -> Inputs:
+        """What the function depends on beside the run, as far as that is known before it is called."""
+        return self._told[1]
 
     def name(self, job: Job) -> str | None:
         return self._digest and f"{self.statistics.name(job)} each {self._digest}"
@@ -79,64 +88,3 @@ def _line(error: BaseException) -> str:
     if frame.filename.startswith("<"):  # typed at a prompt, or sent to a worker
         return f"line {frame.lineno}, in {frame.name}"
     return f"{Path(frame.filename).name}:{frame.lineno}"
-
-
-def _told(function: Any) -> str | None:
-    """A digest of what a function is, or None if nobody can tell."""
-    with contextlib.suppress(Exception):  # what pickles may be anything's own code
-        files = [Path(str(module.__file__)).read_bytes() for module in own_modules()]
-        return digest(*_value(function, []), *files)
-    return None
-
-
-def own_modules() -> list[ModuleType]:
-    """The loaded modules that are neither installed nor of elephan or Python, in the order of their files."""
-    places = [*sysconfig.get_paths().values(), str(Path(__file__).parents[1])]
-    others = {Path(place).resolve() for place in places}
-    found: dict[str, ModuleType] = {}
-    for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if isinstance(file, str) and file.endswith(".py") and others.isdisjoint(Path(file).resolve().parents):
-            found[file] = module
-    return [found[file] for file in sorted(found) if Path(file).is_file()]
-
-
-def _value(value: Any, seen: list[Any]) -> list[bytes]:
-    """What a value is, with the code of functions and classes in it that are not installed."""
-    if isinstance(value, functools.partial):
-        return [part for one in (value.func, value.args, value.keywords) for part in _value(one, seen)]
-    if isinstance(value, MethodType):
-        return [*_value(value.__func__, seen), *_value(value.__self__, seen)]
-    if isinstance(value, ModuleType):
-        return [value.__name__.encode()]
-    if isinstance(value, FunctionType):
-        return _function(value, seen)
-    if isinstance(value, type):
-        own = [one for one in vars(value).values() if isinstance(one, FunctionType)]
-        return [value.__qualname__.encode(), *(part for one in own for part in _function(one, seen))]
-    kind = [] if type(value).__module__ == "builtins" else _value(type(value), seen)
-    return [pickle.dumps(value), *kind]
-
-
-def _function(function: FunctionType, seen: list[Any]) -> list[bytes]:
-    """What a function is: its code, what it closes over, its defaults, and the values that it uses by name."""
-    if function in seen:
-        return []
-    seen.append(function)
-    held = [cell.cell_contents for cell in function.__closure__ or ()]
-    found = [part for one in (*held, function.__defaults__, function.__kwdefaults__) for part in _value(one, seen)]
-    if function.__module__ not in {module.__name__ for module in own_modules()} and hasattr(
-        sys.modules.get(function.__module__), "__file__"
-    ):
-        return [f"{function.__module__}.{function.__qualname__}".encode(), *found]  # installed: its version is not looked at
-    codes = [function.__code__]
-    while codes:
-        code = codes.pop()
-        plain = [value for value in code.co_consts if not isinstance(value, CodeType)]
-        codes += [value for value in code.co_consts if isinstance(value, CodeType)]
-        found += [code.co_code, repr((plain, code.co_names, code.co_varnames)).encode()]
-        used = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
-        modules = [one for one in used if isinstance(one, ModuleType) and one in own_modules()]
-        used += [getattr(module, name) for module in modules for name in code.co_names if hasattr(module, name)]
-        found += [part for one in used for part in _value(one, seen)]
-    return found

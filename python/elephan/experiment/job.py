@@ -7,6 +7,7 @@ import os
 import shlex
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,8 +20,12 @@ from elephan.experiment.trials import Trial, Variant, as_text
 from elephan.result.folder import result_folder
 from elephan.result.run import Run, Tables, experiment, finish, guests
 from elephan.scenario import core
+from elephan.scenario.guestsource import folder_of, inputs_of, named_in
+from elephan.scenario.inputs import Inputs
+from elephan.scenario.pack import Pack
 from elephan.scenario.reference import may_name, reference_of
 from elephan.scenario.source import Source
+from elephan.scenario.watch import Notes, watching
 from elephan.statistic import measures
 from elephan.table.rows import NoSuchPart
 
@@ -115,6 +120,7 @@ class Outcome:
     begun_s: float = 0.0
     wall_s: float = 0.0
     simulated_s: float = 0.0
+    inputs: Inputs = field(default_factory=Inputs)  # what guests, and what is measured, depend on and have read
     files: Mapping[str, bytes] | None = None  # of the folder that the run is kept in, on their way from another machine
     kept: bool = False  # done before, and taken from the store
     lost: bool = False  # the machine failed: the error says nothing about the run, and the store does not keep it
@@ -138,15 +144,32 @@ def run_one(job: Job, measure: Measure, progress: core.Progress | None, stop: co
     """Does a job and measures its run. A run that fails leaves its line; wrong input is raised, with the job's name."""
     if stop.asked:
         return Outcome(job, error="interrupted")
-    begun, clock = time.time(), time.monotonic()
-    try:
-        done = _measured(job, measure, progress, stop)
-    except ElephanError as error:
-        if error.exit_status == 2:
-            raise type(error)(f"{job.label}: {error}") from None
-        done = Outcome(job, error=str(error), lost=stop.asked or of_machine(error))
+    begun, clock, notes = time.time(), time.monotonic(), Notes()
+    reads, files = _reads(job, measure), _files(job)
+    for path in files:
+        notes.file(path)
+    with watching(notes) if reads else nullcontext():
+        try:
+            done = _measured(job, measure, progress, stop)
+        except ElephanError as error:
+            notes.end()
+            if error.exit_status == 2 and not notes.changed:  # a file that is being written is no wrong input
+                raise type(error)(f"{job.label}: {error}") from None
+            done = Outcome(job, error=str(error), lost=stop.asked or of_machine(error))
     done.begun_s, done.wall_s = begun, time.monotonic() - clock
+    if reads or files:
+        notes.end()
+        done.inputs = _inputs(job, measure, notes)
     return done
+
+
+def _files(job: Job) -> list[str]:
+    """The files that the scenario of a job may read."""
+    known = (job.source.agreed.pack or Pack()).known
+    variant = ("files", job.source, core.override_text(job.overrides))
+    if variant not in known:
+        known[variant] = job.source.files(job.overrides)
+    return list(known[variant])
 
 
 def _measured(job: Job, measure: Measure, progress: core.Progress | None, stop: core.Stop) -> Outcome:
@@ -165,6 +188,31 @@ def _outcome(job: Job, measure: Measure, partial: Path | None, progress: core.Pr
         job.keep.fill(run, partial)
     found = guests(job.source, run.resolved).get("guests", ()) if may_name(result.resolved) else ()
     return Outcome(job, measure(job, run), guests=found, flows=run.flows.num_rows, simulated_s=run.duration_ns / 1e9)
+
+
+def _reads(job: Job, measure: Measure) -> bool:
+    """Whether a run or its measure is code of the caller's, which may read anything."""
+    return read_by(measure) is not None or may_name(job.source.text) or may_name(core.override_text(job.overrides))
+
+
+def _inputs(job: Job, measure: Measure, notes: Notes) -> Inputs:
+    """What a run and its measure depend on beside elephan. `notes`: what was read while it ran."""
+    read, pack = Inputs.of(notes), job.source.agreed.pack or Pack()
+    variant = ("guests", job.source, core.override_text(job.overrides))
+    if not _reads(job, measure):
+        return read
+    if variant not in pack.known:
+        pack.known[variant] = named_in(core.toml_values(core.resolved_toml(job.source, job.overrides, job.seed)))
+    for key, reference in pack.known[variant]:
+        read.add(inputs_of(key, reference, folder_of(job.source.name), job.source.agreed))
+    read.add(read_by(measure) or Inputs())
+    return read
+
+
+def read_by(measure: Measure) -> Inputs | None:
+    """What a measure depends on beside the run, None if it is of elephan alone."""
+    inputs = getattr(measure, "inputs", None)
+    return None if inputs is None else inputs()
 
 
 class Outcomes(Sequence[Outcome]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -15,9 +16,11 @@ from elephan.base.errors import InputError, PartDone
 from elephan.base.progress import bar, note
 from elephan.experiment.job import Job, Measure, Outcome, Outcomes
 from elephan.experiment.keep import Keep
+from elephan.experiment.pinned import Found, Judge, known, packed
+from elephan.experiment.pinned import wanted as asked
 from elephan.experiment.place.threads import Threads, check_workers
 from elephan.experiment.store import origins, runs
-from elephan.experiment.store.identity import Identities, Identity
+from elephan.experiment.store.identity import Identity, Known
 from elephan.experiment.store.row import Kept
 from elephan.experiment.store.store import Store
 from elephan.experiment.watch import Watch
@@ -135,18 +138,22 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
     how = how or How()
     core.not_while_loading()
     place = how.place()
+    jobs, judge, found = packed(jobs), Judge(), Found.none()
     with ExitStack() as opened:
-        identities = _identities(jobs, measure) if how.store is not None else [None] * len(jobs)
+        some = known(jobs, measure) if how.store is not None else [Known(None, {}, "")] * len(jobs)
+        identities = [one.identity for one in some]
         wanted = _wanted(jobs, identities, how) if how.keep is not None and how.on != "kept" else None
         store = opened.enter_context((Store.at if how.on == "kept" else Store.to)(how.store)) if how.store is not None else None
         again = how.again and how.on != "kept"
         if how.shard is not None or how.on == "slurm":  # the tables of a result, which another process makes, are not wanted here
             jobs = [replace(job, folder=None) for job in jobs]
+        if store is not None and not again:
+            looked, more = asked(some, store.input_names())
+            found = Found(store.kept(looked), more)
         if wanted is not None and store is not None:
-            jobs = _keeping(jobs, store, identities, *wanted, again)
-        there = {} if store is None or again else store.kept([one for one in identities if one is not None])
-        outcomes: dict[int, Outcome] = {} if store is None or again else _kept(store, there, jobs, identities, how)
-        missing = [number for number in range(len(jobs)) if number not in outcomes and _is_mine(identities[number], there, how)]
+            jobs = _keeping(jobs, store, identities, found, *wanted, again)
+        outcomes: dict[int, Outcome] = {} if store is None or again else _kept(store, found, jobs, some, how)
+        missing = [number for number in range(len(jobs)) if number not in outcomes and _is_mine(some[number], found, how)]
         if how.on == "slurm" and missing:
             raise Elsewhere(len(missing), len(jobs))
         if store is not None and missing:
@@ -163,7 +170,7 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
         line = opened.enter_context(bar(how.label, count, how.progress))
         watch = Watch(how.label, line, len(outcomes), count, how.progress)
         try:
-            _run(place, work, measure, how, store, identities, outcomes, watch)
+            _run(place, work, measure, how, store, some, judge, outcomes, watch)
             watch.end()
         except KeyboardInterrupt:
             if not how.partial or not any(outcome.done for outcome in outcomes.values()):
@@ -172,6 +179,8 @@ def run_jobs(jobs: Sequence[Job], measure: Measure, how: How | None = None) -> O
             if store is not None and how.shard is None:
                 text = f"{len(outcomes)} of {count} runs are done and kept in {store.where}; the same command goes on"
                 opened.callback(note, text, how.progress)
+        for text in judge.lines if store is not None else ():
+            opened.callback(note, text, how.progress)
     if how.shard is not None:
         if interrupted:
             done = sum(number in outcomes for number in work)
@@ -194,31 +203,37 @@ def _wanted(jobs: Sequence[Job], identities: Sequence[Identity | None], how: How
 
 
 def _keeping(
-    jobs: Sequence[Job], store: Store, identities: Sequence[Identity | None], keep: Keep, chosen: Callable[[Job], bool], again: bool
+    jobs: Sequence[Job],
+    store: Store,
+    identities: Sequence[Identity | None],
+    found: Found,
+    keep: Keep,
+    chosen: Callable[[Job], bool],
+    again: bool,
 ) -> list[Job]:
     """The jobs, with the folder in the store that the tables of each chosen one go to, or are in."""
     there = {} if again else runs.of(store.where)
-    found = []
+    folders = []
     for job, identity in zip(jobs, identities, strict=True):
         if identity is not None and job.folder is None and chosen(job):
-            had = next((path for path in there.get(identity.key, ()) if keep.is_in(path)), None)
-            job = replace(job, folder=had or store.new_run(identity.key), keep=keep)
-        found.append(job)
-    return found
+            row = found.of(identity)
+            key = identity.key if row is None else row.identity.key
+            had = next((path for path in there.get(key, ()) if keep.is_in(path)), None)
+            job = replace(job, folder=had or store.new_run(key), keep=keep)
+        folders.append(job)
+    return folders
 
 
-def _is_mine(identity: Identity | None, there: Mapping[str, Kept], how: How) -> bool:
+def _is_mine(one: Known, found: Found, how: How) -> bool:
     """Whether a trial that is not taken from the store is to be run here: of what is kept, if its tables are wanted too."""
     if how.on == "kept":
-        return identity is not None and identity.key in there
+        return one.identity is not None and found.of(one.identity) is not None
     if how.shard is None and how.on != "slurm":
         return True
-    if identity is None:
-        raise InputError(
-            "a congestion control, or each, without a source cannot be kept, so its runs cannot be shared out; write it to a file"
-        )
+    if one.identity is None:
+        raise InputError(f"{one.why}: its trials cannot be kept, so its runs cannot be shared out")
     number, count = how.shard or (0, 1)
-    return int(identity.key, 16) % count == number
+    return int(one.identity.key, 16) % count == number
 
 
 def _run(
@@ -227,7 +242,8 @@ def _run(
     measure: Measure,
     how: How,
     store: Store | None,
-    identities: Sequence[Identity | None],
+    some: Sequence[Known],
+    judge: Judge,
     outcomes: dict[int, Outcome],
     watch: Watch,
 ) -> None:
@@ -235,63 +251,65 @@ def _run(
     for found in place.submit(work, measure):
         if found is not None:
             number, outcome = found
+            outcome.job = work[number]
+            identity, more = judge.judged(some[number], outcome) if store is not None else (None, {})
+            if store is not None:
+                _settle(store, some[number].identity, identity, outcome)
             outcomes[number] = outcome
             watch.add(outcome)
             if how.seen is not None:
                 how.seen.add(outcome)
-            identity = identities[number]
             if store is not None and identity is not None:
-                _keep(store, how, place, identity, outcome)
+                _keep(store, how, place, identity, outcome, more)
         if store is not None:
             store.tick()
         watch.tick(place.under_way, place.workers)
 
 
-def _identities(jobs: Sequence[Job], measure: Measure) -> list[Identity | None]:
-    found: dict[str, Identities] = {}
-    names = [measure.name(job) for job in jobs]
-    return [
-        found.setdefault(name, Identities(name)).of(job.source, job.overrides, job.seed) if name is not None else None
-        for name, job in zip(names, jobs, strict=True)
-    ]
+def _settle(store: Store, before: Identity | None, identity: Identity | None, outcome: Outcome) -> None:
+    """Gives the tables of a run in the store the name of its trial, which the run may have changed, or removes them."""
+    folder = outcome.job.folder
+    if folder is None or before is None or folder.parent != store.where / runs.FOLDER or not folder.exists():
+        return
+    if identity is None:
+        shutil.rmtree(folder, ignore_errors=True)
+    elif identity != before and folder.name.startswith(before.key):
+        folder = folder.rename(folder.with_name(folder.name.replace(before.key, identity.key, 1)))
+        outcome.job = replace(outcome.job, folder=folder)
 
 
-def _kept(
-    store: Store, found: Mapping[str, Kept], jobs: Sequence[Job], identities: Sequence[Identity | None], how: How
-) -> dict[int, Outcome]:
+def _kept(store: Store, found: Found, jobs: Sequence[Job], some: Sequence[Known], how: How) -> dict[int, Outcome]:
     """The outcomes of the trials that the store has."""
     outcomes = {}
-    for number, (job, identity) in enumerate(zip(jobs, identities, strict=True)):
-        row = found.get(identity.key) if identity is not None else None
+    for number, (job, one) in enumerate(zip(jobs, some, strict=True)):
+        row = found.of(one.identity) if one.identity is not None else None
         if row is None or (job.folder is not None and row.error == "" and not job.folder.exists()):  # its tables are wanted too
             continue
         outcomes[number] = outcome = Outcome(job, row.measured, row.error or None, row.guests, row.flows, kept=True)
         if (row.experiment, row.variant.label) != (how.experiment(job), job.variant.label):
-            _keep(store, how, None, row.identity, outcome)
+            _keep(store, how, None, row.identity, outcome, row.inputs)
     lines = [
         *store.notes,
         *([f"{len(outcomes)} of {len(jobs)} trials are kept in {store.where}"] if outcomes and how.partial else []),
     ]
     if how.why:
-        lines += _reasons(store, jobs, identities, outcomes, how)
+        lines += _reasons(store, jobs, some, outcomes, how)
     for text in lines:
         note(text, how.progress)
     return outcomes
 
 
-def _reasons(
-    store: Store, jobs: Sequence[Job], identities: Sequence[Identity | None], outcomes: Mapping[int, Outcome], how: How
-) -> list[str]:
+def _reasons(store: Store, jobs: Sequence[Job], some: Sequence[Known], outcomes: Mapping[int, Outcome], how: How) -> list[str]:
     """Why trials are not taken from the store: what differs from the one of the same experiment, variant and seed."""
     alike = {(row.experiment, row.variant.label, row.identity.seed): row.identity for row in store.rows()}
     counts: Counter[str] = Counter()
     for number, job in enumerate(jobs):
-        identity = identities[number]
+        identity = some[number].identity
         if number in outcomes:
             continue
         other = alike.get((how.experiment(job), job.variant.label, job.seed))
         if identity is None:
-            counts["a congestion control or each has no source"] += 1
+            counts[some[number].why] += 1
         elif other is None:
             counts["not in the store"] += 1
         elif what := identity.differs_from(other):
@@ -301,7 +319,7 @@ def _reasons(
     return [f"{count} of {len(jobs)} trials run: {why}" for why, count in counts.most_common()]
 
 
-def _keep(store: Store, how: How, place: Place | None, identity: Identity, outcome: Outcome) -> None:
+def _keep(store: Store, how: How, place: Place | None, identity: Identity, outcome: Outcome, more: Mapping[str, str]) -> None:
     """Keeps an outcome; without a place it is that of another experiment, which is a trial of this one too."""
     job = outcome.job
     if outcome.lost or outcome.error == "interrupted" or how.on == "kept":  # such a store is only read
@@ -310,6 +328,6 @@ def _keep(store: Store, how: How, place: Place | None, identity: Identity, outco
         return
     command = "" if outcome.done else job.command
     error = outcome.error or ""
-    row = Kept(identity, how.experiment(job), job.variant, outcome.measured, error, command, outcome.guests, outcome.flows)
+    row = Kept(identity, how.experiment(job), job.variant, outcome.measured, error, command, outcome.guests, outcome.flows, more)
     attempt = {"begun_s": outcome.begun_s, "wall_s": outcome.wall_s, "error": outcome.error}
     store.put(row, None if place is None else {"on": place.name, **attempt})

@@ -348,7 +348,7 @@ def run(
     ['reno']
     """
     overrides, seed = core.as_overrides(set), seed_or_none(seed)
-    source = open_source(scenario).with_trust(python_from, overrides)
+    source = open_source(scenario).with_trust(python_from, overrides).packed()
     if pcap:
         if out is None:
             raise InputError("captures are files: say with out where to write them")

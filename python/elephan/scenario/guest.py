@@ -17,17 +17,19 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, cast
 
 from elephan.base.errors import ElephanError, InputError, nearest
 from elephan.base.signals import from_outside
-from elephan.scenario import core, program, trust
+from elephan.scenario import core, inputs, program, trust
 from elephan.scenario.controller import CongestionControl
 from elephan.scenario.model import ControllerFactory, plain
+from elephan.scenario.pack import Pack
 from elephan.scenario.reference import HANDED_OVER, NAMED
 from elephan.scenario.siblings import Siblings
 from elephan.scenario.trust import Trust
+from elephan.scenario.watch import Notes, watching
 
 _HOOKS = ("on_sent", "on_delivery", "on_ack", "on_round", "on_undo", "on_timer")
 _GROWTH = ("on_ack", "on_round", "on_delivery")
@@ -37,17 +39,16 @@ _MARK = "__elephan_makes_controllers__"
 
 
 @dataclass
-class _Loaded:
-    """A file that was run, and the files beside it that it imported."""
+class Ran:
+    """A file that was run, what it read, and the files beside it that it imports, also later."""
 
     module: ModuleType
-    digest: str
+    code: CodeType
+    notes: Notes = field(default_factory=Notes)
     needs: set[Path] = field(default_factory=set)
-    loading: bool = True
 
 
-_loaded: dict[Path, _Loaded] = {}  # by real path
-_reading = threading.RLock()
+_reading = threading.RLock()  # for all packs: a file that, loaded, has another thread load it would never end
 _PATIENCE = 60.0  # seconds for another thread to load a file; one that never ends must not hang all
 
 
@@ -107,19 +108,46 @@ def find(reference: str, folder: str | None, agreed: Trust) -> ControllerFactory
 def _place(place: str, name: str, reference: str, folder: str | None, agreed: Trust) -> ModuleType:
     """The module of a reference, loaded where the caller agrees."""
     if place.endswith(".py"):
-        return _from_file(trust.find_file(place, reference, folder, agreed), folder, agreed)
+        return _from_file(found_file(place, reference, folder, agreed), folder, agreed)
+    sent = _pack(agreed).session.get(reference)
+    if sent is not None and reference not in NAMED:  # by another process, which has imported its module
+        return _from_file(sent, folder, agreed, place)
     if agreed.names_module(place):
         return _from_module(place, name)
     # What the caller hands over or writes, and has imported before.
     present = sys.modules.get(place) if reference in NAMED or reference in agreed.words else None
     if present is not None and (reference in NAMED or hasattr(present, name.partition(".")[0])):
         return present
-    file = trust.module_file(place, reference, folder, agreed)
+    file = module_file(place, reference, folder, agreed)
     if file is not None:
-        return _from_file(trust.find_file(file, reference, folder, agreed), folder, agreed, place)
+        return _from_file(file, folder, agreed, place)
     if present is not None:
         return present
     raise trust.refuse_module(place)
+
+
+def found_file(place: str, reference: str, folder: str | None, agreed: Trust) -> Path:
+    """The file that a reference names, if it may run: looked for once for each pack."""
+    pack = _pack(agreed)
+    with pack.lock:
+        asked = (place, reference, folder)
+        if asked not in pack.found:
+            path = trust.find_file(place, reference, folder, agreed)
+            pack.found[asked] = pack.find(path) or path
+        return pack.found[asked]
+
+
+def module_file(name: str, reference: str, folder: str | None, agreed: Trust) -> Path | None:
+    """The file that a module's name means beside the scenario or in the working directory, if it may run."""
+    pack = _pack(agreed)
+    asked = (f"{name}.py", reference, folder)
+    with pack.lock:
+        if asked in pack.found:
+            return pack.found[asked]
+        place = trust.module_file(name, reference, folder, agreed)
+        if place is not None:
+            pack.found[asked] = found_file(place, reference, folder, agreed)
+        return pack.found.get(asked)
 
 
 @contextlib.contextmanager
@@ -152,11 +180,11 @@ def _from_module(name: str, wanted: str) -> ModuleType:
 
 
 def _from_file(path: Path, folder: str | None, agreed: Trust, shown: str = "") -> ModuleType:
-    """The module of a file, run again when it or what it imports from beside it has changed; errors call it `shown`."""
+    """The module of a file, run once for each pack; errors call it `shown`."""
     if not _reading.acquire(timeout=_PATIENCE):
         raise InputError(f"{path.name}: another thread has not loaded it, or a file before it, in {_PATIENCE:g} s")
     try:
-        real = Path(os.path.realpath(path))
+        real = _pack(agreed).find(path) or path
         root = Path(os.path.realpath(folder or "."))
         return _current(real, real.parent if root not in real.parents else root, agreed, shown).module
     except OSError as error:
@@ -165,63 +193,82 @@ def _from_file(path: Path, folder: str | None, agreed: Trust, shown: str = "") -
         _reading.release()
 
 
-def _unchanged(path: Path, seen: set[Path]) -> bool:
-    """Whether a file that was run, and all that it imported from beside it, are as they were."""
-    known = _loaded.get(path)
-    if path in seen or (known is not None and known.loading):
-        return True
-    seen.add(path)
-    if known is None or not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != known.digest:
-        return False
-    return all(_unchanged(one, seen) for one in known.needs)
+def _pack(agreed: Trust) -> Pack:
+    assert agreed.pack is not None  # `load` has seen to it
+    return agreed.pack
 
 
-def files_of(path: Path) -> list[Path]:
-    """A file that was loaded and those beside it that it imports, by real path."""
-    found: list[Path] = []
-    waiting = [Path(os.path.realpath(path))]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.append(one)
-            waiting += _loaded[one].needs if one in _loaded else ()
-    return sorted(found)
+def _current(path: Path, root: Path, agreed: Trust, shown: str = "") -> Ran:
+    return _pack(agreed).loaded.get(path) or _executed(path, root, agreed, shown or path.name)
 
 
-def _current(path: Path, root: Path, agreed: Trust, shown: str = "") -> _Loaded:
-    if not _unchanged(path, set()):
-        return _executed(path, root, agreed, shown or path.name)
-    return _loaded[path]
-
-
-def _executed(path: Path, root: Path, agreed: Trust, shown: str) -> _Loaded:
-    source = path.read_bytes()
-    digest = hashlib.sha256(source).hexdigest()
-    name = f"elephan_guest_{path.stem}_{digest[:12]}"
+def _executed(path: Path, root: Path, agreed: Trust, shown: str) -> Ran:
+    pack = _pack(agreed)
+    source = pack.read(path)
+    name = f"elephan_guest_{path.stem}_{hashlib.sha256(source).hexdigest()[:12]}"
     module = ModuleType(name)
     module.__file__ = str(path)
+    with _loading(shown):
+        loaded = Ran(module, compile(source, str(path), "exec", dont_inherit=True))
     # Known before it is complete, so that a file that names itself is not loaded without end.
     sys.modules[name] = module
-    loaded = _loaded[path] = _Loaded(module, digest)
+    pack.loaded[path] = loaded
 
     def beside(file: Path) -> ModuleType:
-        real = Path(os.path.realpath(file))
-        if not agreed.names_file(file):
-            trust.check_beside(file, root)
+        real = _admitted(file, root, agreed)
         with _reading:
             loaded.needs.add(real)
             return _current(real, root, agreed).module
 
-    module.__dict__["__builtins__"] = Siblings(path, root, beside).builtins()
+    siblings = Siblings(path, root, pack, beside)
+    module.__dict__["__builtins__"] = siblings.builtins()
     try:
-        with _loading(shown):
-            exec(compile(source, str(path), "exec"), module.__dict__)
+        with _loading(shown), watching(loaded.notes):
+            exec(loaded.code, module.__dict__)
+        _pack_imports(path, root, agreed, loaded)
     except BaseException:
         sys.modules.pop(name, None)
-        _loaded.pop(path, None)
+        pack.loaded.pop(path, None)
         raise
-    loaded.loading = False
     return loaded
+
+
+def _admitted(file: Path, root: Path, agreed: Trust) -> Path:
+    """The real path of a file that is imported from beside another, if it may run."""
+    pack = _pack(agreed)
+    real = pack.find(file) or file
+    if real not in pack.admitted:
+        if not agreed.names_file(file):
+            trust.check_beside(file, root)
+        pack.admitted.add(real)
+    return real
+
+
+def _pack_imports(path: Path, root: Path, agreed: Trust, loaded: Ran) -> None:
+    """Reads what a file imports from beside it, also in functions that nobody has called yet, and what that imports."""
+    for file in imported_beside(path, root, _pack(agreed)):
+        with contextlib.suppress(InputError, OSError):  # it is refused when it is imported
+            loaded.needs.add(_admitted(file, root, agreed))
+
+
+def imported_beside(path: Path, root: Path, pack: Pack) -> list[Path]:
+    """The files beside a file that its import statements name, and those that these name, without running any."""
+    found: list[Path] = []
+    waiting = [path]
+    while waiting:
+        one = waiting.pop()
+        siblings = Siblings(one, root, pack, _not_run)
+        for name, wanted, level in inputs.imports_of(pack.read(one)):
+            for file in siblings.files(name, wanted, level):
+                real = pack.find(file) or file
+                if real != path and real not in found:
+                    found.append(real)
+                    waiting.append(real)
+    return sorted(found)
+
+
+def _not_run(file: Path) -> ModuleType:
+    raise AssertionError(file)
 
 
 def told(error: BaseException, file: str = "") -> str:
@@ -267,15 +314,17 @@ def load(reference: str, params: str, folder: str | None, agreed: Trust | None, 
 
     `folder`: of the scenario, None of a text. `agreed`: what the caller lets run. `own`: the reference is the caller's own word.
     """
-    with _interrupts_kept():
-        return _load(reference, json.loads(params), folder, _agreed(agreed, reference, own))
+    agreed = _agreed(agreed, reference, own)
+    with _interrupts_kept(), watching(_pack(agreed).notes_of(reference)):
+        return _load(reference, json.loads(params), folder, agreed)
 
 
 def load_program(reference: str, words: str, folder: str | None, agreed: Trust | None, own: bool) -> Loaded:
     """What the core asks of a program, as `load` of a class. `words`: its table in the scenario."""
+    agreed = _agreed(agreed, reference, own)
     with _interrupts_kept():
-        path = trust.find_file(reference, reference, folder, _agreed(agreed, reference, own))
-        run = program.load(json.loads(words), path)
+        path = found_file(reference, reference, folder, agreed)
+        run = program.load(json.loads(words), path, _pack(agreed))
         hello = run.hello
         return run.connect, path.name, list(hello.calls), hello.slow_start, hello.measures_rate, list(hello.states)
 
@@ -292,7 +341,7 @@ def _interrupts_kept() -> Iterator[None]:
 
 
 def _agreed(agreed: Trust | None, reference: str, own: bool) -> Trust:
-    agreed = agreed or trust.NOBODY
+    agreed = (agreed or trust.NOBODY).packed()
     return replace(agreed, words=agreed.words | {reference}) if own else agreed
 
 
@@ -348,7 +397,7 @@ def describe(given: ControllerFactory) -> dict[str, Any]:
 def _describe_program(words: Mapping[str, Any]) -> dict[str, Any]:
     """What a program says of itself is its calls and states alone."""
     path = trust.find_file(words["program"], words["program"], None, Trust(words=frozenset({words["program"]})))
-    hello = program.load(words, path).hello
+    hello = program.load(words, path, Pack()).hello
     parameters = [{"name": name, "default": value, "doc": "", "source": ""} for name, value in words.get("params", {}).items()]
     states = [{"name": name, "unit": "", "doc": ""} for name in hello.states]
     summary = f"a program that is asked at {', '.join(hello.calls)}"

@@ -29,6 +29,7 @@ from elephan.base.machine import ended_from_outside
 
 _GRACE = 0.2  # seconds to end in, once the input is closed
 _ENDING = 1.0  # seconds that the system may take to end a process that has closed its output
+_TRIES = 20
 _SLICE = 0.1  # seconds between two looks at whether the run is to stop
 _COUNTED = 2 * _SLICE  # seconds that a look counts for at most
 _LONGEST = 64 * 1024  # bytes of an answer
@@ -115,6 +116,25 @@ def cost() -> tuple[int, float]:
         return _COST.answers, _COST.seconds
 
 
+def _started(program: str) -> subprocess.Popen[bytes]:
+    """Starts a program. It has just been written: a process that another thread forks may have it open for a moment."""
+    for left in reversed(range(_TRIES)):
+        try:
+            return subprocess.Popen(
+                [program],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as error:
+            if error.errno != errno.ETXTBSY or not left:
+                raise
+        time.sleep(_GRACE / _TRIES)
+    raise AssertionError
+
+
 def _no_number(word: str) -> Any:
     raise ValueError(f"{word} is no number of JSON")
 
@@ -123,25 +143,17 @@ _decode: Callable[[str], Any] = json.JSONDecoder(parse_constant=_no_number).deco
 
 
 class Pipe:
-    """A program that has been started. What goes wrong raises `ProgramError`, and the program runs no more.
+    """A program that has been started; errors call it `shown`. What goes wrong raises `ProgramError`, and the program runs no more.
 
     `stopped`: whether what asks is to stop, so that a program that does not answer keeps nobody from Ctrl-C. `missed`: the
     deadline in seconds that the same program has missed before in what asks; 0 for none.
     """
 
-    def __init__(self, path: Path, deadline: float, stopped: Callable[[], bool], missed: float = 0.0) -> None:
-        own = os.path.abspath(path)
+    def __init__(self, path: Path, shown: Path, deadline: float, stopped: Callable[[], bool], missed: float = 0.0) -> None:
         try:
-            process = subprocess.Popen(
-                [own],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,
-            )
+            process = _started(os.path.abspath(path))
         except OSError as error:
-            raise ProgramError(f"cannot be started: {error.strerror or error}{_hint(path, error)}", of_machine=True) from error
+            raise ProgramError(f"cannot be started: {error.strerror or error}{_hint(shown, error)}", of_machine=True) from error
         self._process = process
         self._in, self._out, self._err = (stream.fileno() for stream in _streams(process))
         self._deadline, self._stopped, self._missed = deadline, stopped, missed

@@ -10,7 +10,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from elephan.base.errors import InputError, nearest
 from elephan.base.quantity import seconds
 from elephan.scenario import core
 from elephan.scenario.controller import CongestionControl
+from elephan.scenario.pack import Pack
 from elephan.scenario.pipe import Pipe, ProgramError
 
 PROTOCOL = 1
@@ -33,14 +34,17 @@ _IMPATIENT = 0.3  # seconds for an answer of a program that has missed its deadl
 class Asked:
     """A program with what it is told at its start."""
 
-    path: Path
+    path: Path = field(compare=False)  # of the copy that is started
+    shown: Path = field(compare=False)  # of the program itself
+    content: str  # tells it, or its file, from what it was before
     params: str  # JSON
     deadline: float  # seconds
     missed: float = 0.0  # seconds of a deadline that it has missed in this run, 0 for none
+    keeps: Pack | None = field(default=None, compare=False, repr=False)  # the copy is there as long as its pack is
 
     def start(self) -> tuple[Pipe, Hello]:
         """Starts the program; returns it with its answer to `hello`."""
-        pipe = Pipe(self.path, self.deadline, core.stopped, self.missed)
+        pipe = Pipe(self.path, self.shown, self.deadline, core.stopped, self.missed)
         answer = pipe.ask(f'"call":"hello","protocol":{PROTOCOL},"params":{self.params}')
         try:
             return pipe, _read_hello(answer)
@@ -88,8 +92,8 @@ def _names(answer: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=256)
-def _hello(asked: Asked, stamp: tuple[int, ...]) -> Hello:
-    """The answer of a program that has not changed since: `stamp` is of its file."""
+def _hello(asked: Asked) -> Hello:
+    """The answer of a program, asked once while neither it nor a file beside it changes."""
     pipe, hello = asked.start()
     pipe.close()
     return hello
@@ -117,14 +121,15 @@ class Run:
                 _hello.cache_clear()  # what the file starts has changed, and the next run asks anew
                 raise self._pipe.failed("answered hello otherwise than before")
         self._connections += 1
-        return Connection(self._pipe, self.hello, self._connections - 1)
+        return Connection(self, self._pipe, self._connections - 1)
 
 
 class Connection(CongestionControl):
     """The controller of one connection: each call goes to the program, and what it answers is set."""
 
-    def __init__(self, pipe: Pipe, hello: Hello, number: int) -> None:
-        self._pipe, self._number = pipe, number
+    def __init__(self, run: Run, pipe: Pipe, number: int) -> None:
+        hello = run.hello
+        self._run, self._pipe, self._number = run, pipe, number
         self._begun = "init" not in hello.calls
         self._decides = "on_congestion" in hello.calls
         self._states = hello.states
@@ -206,17 +211,22 @@ def _ack(ack: Any) -> str:
     )
 
 
-def load(words: Mapping[str, Any], path: Path) -> Run:
-    """Returns what makes the connections of a run. Raises InputError for a program that cannot be started or answers nonsense."""
+def load(words: Mapping[str, Any], path: Path, pack: Pack) -> Run:
+    """Returns what makes the connections of a run. It starts a copy of the program as `pack` has read it, with the files beside it.
+
+    Raises InputError for a program that cannot be started or answers nonsense.
+    """
     if os.name != "posix":
         raise InputError("programs as congestion controls need pipes as Linux and macOS have them")
     deadline = seconds(words.get("deadline", _DEADLINE))
     if not deadline > 0:
         raise InputError(f"a deadline is longer than 0 s, not {words['deadline']}")
-    asked = Asked(path, json.dumps(words.get("params", {}), separators=(",", ":")), deadline)
-    found = os.stat(path)
+    params = json.dumps(words.get("params", {}), separators=(",", ":"))
+    copy, found = pack.copy_of(path), os.stat(path) if not pack.copies else None
+    content = pack.content(path) if found is None else str((found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode))
+    asked = Asked(copy, path, f"{path} {content}", params, deadline, keeps=pack)
     try:
-        hello = _hello(asked, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode))
+        hello = _hello(replace(asked, keeps=None))
     except ProgramError as error:
         raise InputError(str(error)) from error
     return Run(asked, hello)

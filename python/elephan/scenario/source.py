@@ -6,7 +6,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
@@ -17,6 +17,8 @@ from elephan import _renamed
 from elephan.base.errors import InputError, nearest
 from elephan.base.paths import as_path
 from elephan.scenario.model import plain
+from elephan.scenario.pack import Pack
+from elephan.scenario.reference import KEYS
 from elephan.scenario.trust import NOBODY, Trust, trust
 
 
@@ -42,6 +44,17 @@ class Source:
     def with_trust(self, python_from: Any = None, *words: Any) -> Source:
         """The same text with what the caller agrees to run: modules and files of `python_from`, and what is written in `words`."""
         return replace(self, agreed=trust(python_from, *words))
+
+    def packed(self, pack: Pack | None = None) -> Source:
+        """The same text, whose files are read once from now on: through `pack`, or a new one, unless it has one."""
+        return replace(self, agreed=self.agreed.packed(pack))
+
+    def files(self, overrides: Mapping[str, Any]) -> list[str]:
+        """The files that the scenario may read: every text in it that is the name of one, but for congestion controls."""
+        folder = "" if self.name.startswith("<") else str(Path(self.name).parent)
+        texts = {*_texts(self.text, self.format), *_texts_of(overrides)}
+        found = {os.path.abspath(path) for text in texts for path in (os.path.join(folder, text), text) if _is_file(path)}
+        return sorted(found)
 
     @property
     def notes(self) -> Notes:
@@ -150,6 +163,34 @@ def read_object(path: Path) -> dict[str, Any]:
     return found
 
 
+@lru_cache(maxsize=64)
+def _texts(text: str, language: str) -> frozenset[str]:
+    import tomllib
+
+    try:
+        return frozenset(_texts_of((json.loads if language == "json" else tomllib.loads)(text)))
+    except (ValueError, RecursionError):
+        return frozenset()  # the core refuses it
+
+
+def _texts_of(value: Any) -> Iterator[str]:
+    """The texts in a value that may name a file to read."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if str(key).rpartition(".")[2] not in KEYS:
+                yield from _texts_of(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts_of(inner)
+    elif isinstance(value, str) and len(value) <= _PATH_MAX_CHARACTERS:
+        yield value
+
+
+def _is_file(path: str) -> bool:
+    return "\0" not in path and os.path.isfile(path)
+
+
+_PATH_MAX_CHARACTERS = 4096
 _TYPES: dict[str, Any] = {"look_for": str, "figure": str, "statistics": (list, tuple)}
 
 

@@ -14,13 +14,14 @@ import os
 import stat
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from elephan.base.errors import InputError
 from elephan.base.paths import as_path
+from elephan.scenario.pack import Pack
 from elephan.scenario.reference import KEYS
 
 NOTHING = "none"  # as python_from: not even what is beside the scenario
@@ -35,6 +36,11 @@ class Trust:
     places: tuple[str, ...] = ()  # real paths of files, and of folders with all that is in them
     words: frozenset[str] = frozenset()  # references such as "controllers/slow.py:Slow" that the caller wrote
     beside: bool = True  # files in the folder of the scenario
+    pack: Pack | None = field(default=None, compare=False)  # through which files are read; without one each load reads anew
+
+    def packed(self, pack: Pack | None = None) -> Trust:
+        """The same with a pack, unless it has one."""
+        return self if self.pack is not None else replace(self, pack=pack or Pack())
 
     def names_module(self, name: str) -> bool:
         """Whether `python_from` names a module or a package that it is in."""

@@ -27,6 +27,7 @@ from elephan.experiment.pool import How, run_jobs
 from elephan.experiment.trials import Variant
 from elephan.scenario import core, guest
 from elephan.scenario.congestion import Controller
+from elephan.scenario.pack import Pack
 from elephan.scenario.pipe import LATE
 from elephan.scenario.reference import reference_of
 from elephan.scenario.source import Source
@@ -239,7 +240,7 @@ def _standing_alone(controller: Controller, table: Mapping[str, Any]) -> tuple[M
     file = Path(place if place.endswith(".py") else getattr(sys.modules.get(place), "__file__", None) or "")
     if file.suffix != ".py" or not file.is_file():
         return table, []
-    return _renamed_in(table, reference, f"{file.name}:{name}"), guest.files_of(file)
+    return _renamed_in(table, reference, f"{file.name}:{name}"), [file, *guest.imported_beside(file, file.parent, Pack())]
 
 
 def _renamed_in(value: Any, old: str, new: str) -> Any:

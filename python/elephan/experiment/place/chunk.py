@@ -10,7 +10,7 @@ from pathlib import Path
 
 from elephan.base.errors import InputError
 from elephan.experiment.job import Job, Measure, Outcome, run_one
-from elephan.experiment.place.travel import Luggage, arrived
+from elephan.experiment.place.travel import without_pack
 from elephan.experiment.store import identity
 from elephan.result import folder
 from elephan.scenario import core
@@ -18,7 +18,7 @@ from elephan.scenario import core
 CHUNK_S = 1.0
 CHUNK_MAX = 1000
 
-Chunk = Sequence[tuple[int, Job, Luggage | None]]
+Chunk = Sequence[tuple[int, Job]]
 
 
 def run_chunk(chunk: Chunk, packed: bytes, engine: str) -> list[tuple[int, Outcome]]:
@@ -29,9 +29,9 @@ def run_chunk(chunk: Chunk, packed: bytes, engine: str) -> list[tuple[int, Outco
     if identity.engine() != engine:
         raise InputError(other_version(core.call("version"), identity.engine(), engine))
     stop, found, measure = core.Stop(), [], pickle.loads(packed)
-    for number, job, luggage in chunk:
-        outcome = _carried(arrived(job, luggage), measure, stop)
-        outcome.job = job
+    for number, job in chunk:
+        outcome = _carried(job, measure, stop)
+        outcome.job = without_pack(job)
         found.append((number, outcome))
     return found
 
@@ -75,7 +75,7 @@ class Pace:
         """Learns from a run."""
         self._each_s = 0.9 * self._each_s + 0.1 * wall_s
 
-    def taken(self, waiting: list[tuple[int, Job, Luggage | None]]) -> Chunk:
+    def taken(self, waiting: list[tuple[int, Job]]) -> Chunk:
         """Takes the next chunk from the end of a list."""
         size = max(1, min(CHUNK_MAX, round(CHUNK_S / max(self._each_s, 1e-4))))
         return [waiting.pop() for _ in range(min(size, len(waiting)))]

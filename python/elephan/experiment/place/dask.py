@@ -17,7 +17,7 @@ from elephan.experiment.job import Job, Measure, Outcome
 from elephan.experiment.place.chunk import Chunk, Pace, delivered, other_version, run_chunk
 from elephan.experiment.place.local import LocalCluster
 from elephan.experiment.place.threads import default_workers
-from elephan.experiment.place.travel import Luggage, pack, packed
+from elephan.experiment.place.travel import pack, packed
 from elephan.experiment.store import identity
 from elephan.scenario import core
 
@@ -40,7 +40,7 @@ class Dask:
         """Gives the outcomes as they come, each with its number, and None from time to time while none comes."""
         if not work:
             return
-        waiting, told = [(number, job, pack(job)) for number, job in work.items()], packed(measure)
+        waiting, told = [(number, pack(job)) for number, job in work.items()], packed(measure)
         with self._client() as (client, tend):
             self._check(client, tend)
             yield from self._collected(client, tend, waiting, told)
@@ -97,7 +97,7 @@ class Dask:
                 raise InputError(f"{worker}: {other_version(theirs[0], theirs[1], ours)}")
 
     def _collected(
-        self, client: Any, tend: Callable[[], None], waiting: list[tuple[int, Job, Luggage | None]], measure: bytes
+        self, client: Any, tend: Callable[[], None], waiting: list[tuple[int, Job]], measure: bytes
     ) -> Iterator[tuple[int, Outcome] | None]:
         engine, pace = identity.engine(), Pace()
         running: dict[Any, Chunk] = {}
@@ -140,7 +140,7 @@ class Dask:
             if not alone:
                 return None
             why = f"workers died while they ran it ({str(error).partition(chr(10))[0]})"
-            return [(number, Outcome(job, error=why, lost=True)) for number, job, _ in chunk]
+            return [(number, Outcome(job, error=why, lost=True)) for number, job in chunk]
         except (CancelledError, OSError, TimeoutError) as error:  # of a client whose scheduler is lost, or stands still
             self._workers_of(client)
             if alone and isinstance(error, OSError):  # the run's own

@@ -45,6 +45,7 @@ class LocalCluster:
             **os.environ,
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "3",
+            "TMPDIR": str(self._place),  # a killed worker removes nothing
         }
         with (self._place / f"{kind}.log").open("ab") as log:
             return subprocess.Popen(

@@ -7,9 +7,11 @@ that three workers died of has failed.
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -36,10 +38,11 @@ class Processes:
 
     def submit(self, work: Mapping[int, Job], measure: Measure) -> Iterator[tuple[int, Outcome] | None]:
         """Gives the outcomes as they come, each with its number, and None from time to time while none comes."""
-        waiting = [(number, job, pack(job)) for number, job in work.items()][::-1]
+        waiting = [(number, pack(job)) for number, job in work.items()][::-1]
         left, pace, answers = len(waiting), Pace(), queue.SimpleQueue[Any]()
         told = packed(measure)
-        crew = [_Worker(told, answers) for _ in range(min(self.workers, left))]
+        place = tempfile.TemporaryDirectory(prefix="elephan-", ignore_cleanup_errors=True)  # a killed worker removes nothing
+        crew = [_Worker(told, answers, place.name) for _ in range(min(self.workers, left))]
         try:
             for one in crew * AHEAD:
                 one.give(pace.taken(waiting))
@@ -60,13 +63,15 @@ class Processes:
         finally:
             for one in crew:
                 one.end()
+            place.cleanup()
 
 
 class _Worker:
     """A process, and the thread that waits for it. What became of each chunk, or the error of it, goes to `answers`."""
 
-    def __init__(self, measure: bytes, answers: queue.SimpleQueue[Any]) -> None:
+    def __init__(self, measure: bytes, answers: queue.SimpleQueue[Any], place: str) -> None:
         self._measure, self._answers, self._ended = measure, answers, False
+        self._environment = {**os.environ, "TMPDIR": place}
         self._chunks: queue.SimpleQueue[Chunk | None] = queue.SimpleQueue()
         self._start()
         self._thread = threading.Thread(target=self._work, daemon=True)
@@ -74,7 +79,7 @@ class _Worker:
 
     def _start(self) -> None:
         command = [sys.executable, "-m", worker.__name__]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self._environment)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
@@ -110,4 +115,4 @@ class _Worker:
                     self._start()
         if len(chunk) > 1:  # one of them may have killed the worker
             return [found for one in chunk for found in self._answer([one])]
-        return [(number, Outcome(job, error=f"{TRIES} workers died while they ran it", lost=True)) for number, job, _ in chunk]
+        return [(number, Outcome(job, error=f"{TRIES} workers died while they ran it", lost=True)) for number, job in chunk]

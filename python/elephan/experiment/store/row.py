@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,7 @@ class Kept:
     command: str = ""  # repeats a run that failed
     guests: Sequence[Mapping[str, Any]] = ()
     flows: int = 0
+    inputs: Mapping[str, str] = field(default_factory=dict)  # what the run has read that was not known before: digests by name
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -54,6 +55,12 @@ class Kept:
     def trial(self) -> Trial:
         values = self.measured.values if self.measured is not None else {}
         return Trial(self.variant.label, self.identity.seed, values, self.experiment)
+
+    @property
+    def _sources(self) -> str | None:
+        if self.inputs:
+            return json.dumps({"guests": list(self.guests), "inputs": dict(self.inputs)}, sort_keys=True)
+        return json.dumps(list(self.guests)) if self.guests else None
 
     @cached_property
     def record(self) -> dict[str, Any]:
@@ -66,11 +73,22 @@ class Kept:
             "scenario": one.scenario, "guests": one.guests, "engine": one.engine, "measure": one.measure,
             "names": json.dumps(list(measured.values)),
             "error": self.error or None, "command": self.command or None, "flows": self.flows,
-            "sources": json.dumps(list(self.guests)) if self.guests else None,
+            "sources": self._sources,
             "about": json.dumps(dict(measured.about)) if measured.about else None,
             "series": _packed(measured.series) if measured.series else None,
         }  # fmt: skip
         return record | {STATISTIC + name: float(value) for name, value in measured.values.items()}
+
+
+def _of_sources(text: str | None) -> tuple[Sequence[Mapping[str, Any]], Mapping[str, str]]:
+    """Guests and inputs, as `Kept` writes them."""
+    found = json.loads(text or "[]")
+    return (found["guests"], found["inputs"]) if isinstance(found, dict) else (found, {})
+
+
+def input_names(sources: Iterable[str | None]) -> set[tuple[str, ...]]:
+    """The names of inputs that trials have, each set once. `sources`: values of the column."""
+    return {tuple(sorted(_of_sources(text)[1])) for text in sources if text and '"inputs"' in text}
 
 
 def parameter(value: Any) -> dict[str, Any]:
@@ -92,7 +110,8 @@ def _told(value: Any) -> dict[str, Any]:
 
 def from_record(record: Mapping[str, Any]) -> Kept:
     """The row of a record as `Kept.record` gives it."""
-    identity = Identity(*(record[name] for name in ("scenario", "seed", "guests", "engine", "measure")))
+    sources, inputs = _of_sources(record["sources"])
+    identity = Identity(*(record[name] for name in ("scenario", "seed", "guests", "engine", "measure"))).having_read(inputs)
     parameters = {name: _written(one) for name, one in record["parameters"] or ()}
     values = {name: record[STATISTIC + name] for name in json.loads(record["names"])}
     measured = None
@@ -100,10 +119,10 @@ def from_record(record: Mapping[str, Any]) -> Kept:
         series = _unpacked(record["series"]) if record["series"] is not None else {}
         measured = Measured(values, series, json.loads(record["about"] or "{}"))
     variant = Variant(record["variant"], parameters)
-    sources = json.loads(record["sources"] or "[]")
     return Kept(
-        identity, record["experiment"], variant, measured, record["error"] or "", record["command"] or "", sources, record["flows"]
-    )
+        identity, record["experiment"], variant, measured, record["error"] or "", record["command"] or "", sources, record["flows"],
+        inputs,
+    )  # fmt: skip
 
 
 def _written(one: Mapping[str, Any]) -> Any:

@@ -23,7 +23,7 @@ from elephan.base.paths import as_path
 from elephan.experiment.store import attempts, parts, runs, tails
 from elephan.experiment.store.check import AGAIN, damage, why_torn
 from elephan.experiment.store.identity import Identity, engine
-from elephan.experiment.store.row import Kept, from_record, parameter, schema, table
+from elephan.experiment.store.row import Kept, from_record, input_names, parameter, schema, table
 from elephan.experiment.store.summary import Summary, summed_up
 from elephan.experiment.trials import Trials
 
@@ -95,6 +95,17 @@ class Store:
             if row.error == "" or key not in found:
                 found[key] = row
         return found
+
+    def input_names(self) -> list[list[str]]:
+        """The names of what runs have read that was not known before them, each set of names once."""
+        found = {tuple(sorted(one.row.inputs)) for one in self._entries()}
+        for path, rows in self._tables("parts", ["sources"]):
+            texts = [one.as_py() for one in rows.column("sources").unique()]
+            try:
+                found |= input_names(texts)
+            except (ValueError, TypeError, KeyError):
+                self._set_aside(path, "its rows are not what elephan writes")
+        return [list(names) for names in sorted(found) if names]
 
     def rows(self) -> list[Kept]:
         """Every trial, in the order of experiment, variant and seed; one that several writers kept once."""
