@@ -64,7 +64,8 @@ def _with_old_keys(found: object) -> object:
 def _without_digests(where: Path) -> None:
     """Results of the time of the old keys had none."""
     manifest = json.loads((where / "manifest.json").read_text())
-    del manifest["digests"]
+    for name in ("digests", "seal", "engine"):
+        del manifest[name]
     (where / "manifest.json").write_text(json.dumps(manifest))
 
 
