@@ -13,6 +13,7 @@ from typing import Any
 
 import elephan as el
 import pytest
+from elephan.experiment.place import threads
 from elephan.experiment.store.store import Store
 
 SHORT = {"duration": "300 ms", "warmup": "0 s"}
@@ -222,29 +223,31 @@ def trace(place: Path, size: int) -> None:
     (place / "lab" / "trace.csv").write_text(f"start_s,size_bytes\n0.1,{size}\n")
 
 
-def test_a_trace_that_changes_while_its_runs_run_is_kept_under_no_other_key(tmp_path: Path) -> None:
-    """It changes once the first run is done, and is then again what it was."""
+def test_a_trace_that_changes_while_its_runs_run_is_kept_under_no_other_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs read another one, the next an empty one, and the others the first one again."""
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab" / "a.toml").write_text(TRACE)
     trace(tmp_path, 10_000)
-    sizes = [20_000, 10_000]
+    words = {"workers": 1, "statistics": ["goodput_bps.sum"]}
+    alone = el.sweep(tmp_path / "lab" / "a.toml", repetitions=2, **words)
+    edits = {3: lambda: trace(tmp_path, 20_000), 5: lambda: (tmp_path / "lab" / "trace.csv").write_text("")}
+    edits[6] = lambda: trace(tmp_path, 10_000)
+    real = threads.run_one
 
-    class Editor:
-        def plan(self, jobs: object) -> None:
-            pass
+    def edited(job: Any, *rest: Any) -> Any:
+        edits.get(job.seed, lambda: None)()
+        return real(job, *rest)
 
-        def add(self, outcome: object) -> None:
-            if sizes:
-                trace(tmp_path, sizes.pop(0))
-
-    words = {"repetitions": 12, "workers": 1, "store": tmp_path / "kept", "statistics": ["goodput_bps.sum"]}
-    done = el.sweep(tmp_path / "lab" / "a.toml", seen=Editor(), **words)
-    assert any("trace.csv changed while the experiment ran; the same command runs this again" in line for line in done.failures)
-    kept = Store.at(tmp_path / "kept").rows()
-    assert len(kept) == len(done.trials) < 12
-    again = el.sweep(tmp_path / "lab" / "a.toml", **words)
-    assert len(again.trials) == 12
-    assert set(again.values(again.labels[0], "goodput_bps.sum")) == {done.values(done.labels[0], "goodput_bps.sum")[0]}
+    monkeypatch.setattr(threads, "run_one", edited)
+    done = el.sweep(tmp_path / "lab" / "a.toml", repetitions=8, store=tmp_path / "kept", **words)
+    monkeypatch.undo()
+    line = f"{tmp_path}/lab/trace.csv changed while the experiment ran; the same command runs this again"
+    assert done.failures == [f"base seed {seed}: {line}" for seed in (3, 4, 5)]
+    assert sorted(row.identity.seed for row in Store.at(tmp_path / "kept").rows()) == [1, 2, 6, 7, 8]
+    again = el.sweep(tmp_path / "lab" / "a.toml", repetitions=8, store=tmp_path / "kept", **words)
+    assert again.values("base", "goodput_bps.sum") == alone.values("base", "goodput_bps.sum")[:1] * 8
 
 
 def test_nobody_plants_a_module_where_workers_unpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

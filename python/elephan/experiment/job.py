@@ -145,15 +145,12 @@ def run_one(job: Job, measure: Measure, progress: core.Progress | None, stop: co
     if stop.asked:
         return Outcome(job, error="interrupted")
     begun, clock, notes = time.time(), time.monotonic(), Notes()
-    reads, files = _reads(job, measure), _files(job)
-    for path in files:
-        notes.file(path)
+    reads, files = _reads(job, measure), job.source.note_files(job.overrides, notes)
     with watching(notes) if reads else nullcontext():
         try:
             done = _measured(job, measure, progress, stop)
         except ElephanError as error:
-            notes.end()
-            if error.exit_status == 2 and not notes.changed:  # a file that is being written is no wrong input
+            if error.exit_status == 2 and not job.source.have_changed(files, notes):
                 raise type(error)(f"{job.label}: {error}") from None
             done = Outcome(job, error=str(error), lost=stop.asked or of_machine(error))
     done.begun_s, done.wall_s = begun, time.monotonic() - clock
@@ -161,15 +158,6 @@ def run_one(job: Job, measure: Measure, progress: core.Progress | None, stop: co
         notes.end()
         done.inputs = _inputs(job, measure, notes)
     return done
-
-
-def _files(job: Job) -> list[str]:
-    """The files that the scenario of a job may read."""
-    known = (job.source.agreed.pack or Pack()).known
-    variant = ("files", job.source, core.override_text(job.overrides))
-    if variant not in known:
-        known[variant] = job.source.files(job.overrides)
-    return list(known[variant])
 
 
 def _measured(job: Job, measure: Measure, progress: core.Progress | None, stop: core.Stop) -> Outcome:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
@@ -20,6 +20,7 @@ from elephan.scenario.model import plain
 from elephan.scenario.pack import Pack
 from elephan.scenario.reference import KEYS
 from elephan.scenario.trust import NOBODY, Trust, trust
+from elephan.scenario.watch import Notes as Read
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,26 @@ class Source:
         """The same text, whose files are read once from now on: through `pack`, or a new one, unless it has one."""
         return replace(self, agreed=self.agreed.packed(pack))
 
-    def files(self, overrides: Mapping[str, Any]) -> list[str]:
-        """The files that the scenario may read: every text in it that is the name of one, but for congestion controls."""
+    def note_files(self, overrides: Mapping[str, Any], notes: Read) -> list[str]:
+        """Notes the files that the scenario may read, as they are now, and returns them: every text in it that is the name of one,
+        but for congestion controls. A pack remembers how they were at first.
+        """
+        first, asked = (self.agreed.pack or Pack()).known, ("files", self, json_text(overrides))
+        if asked not in first:
+            first[asked] = self._files(overrides)
+        for path in first[asked]:
+            notes.file(path)
+            first.setdefault(("first", path), notes.read[f"file {path}"])
+        return list(first[asked])
+
+    def have_changed(self, files: Sequence[str], notes: Read) -> bool:
+        """Whether one of these files is no longer as it was at first, which is noted."""
+        first = self.agreed.pack.known if self.agreed.pack is not None else {}
+        notes.end()
+        notes.changed |= {path for path in files if first.get(("first", path), "") not in ("", notes.read[f"file {path}"])}
+        return bool(notes.changed)
+
+    def _files(self, overrides: Mapping[str, Any]) -> list[str]:
         folder = "" if self.name.startswith("<") else str(Path(self.name).parent)
         texts = {*_texts(self.text, self.format), *_texts_of(overrides)}
         found = {os.path.abspath(path) for text in texts for path in (os.path.join(folder, text), text) if _is_file(path)}

@@ -85,8 +85,7 @@ class Identities:
 
     def _resolved(self, source: Source, overrides: Mapping[str, Any]) -> Known:
         source, notes = source.packed(), Notes()
-        for path in source.files(overrides):
-            notes.file(path)
+        source.note_files(overrides, notes)
         toml = core.resolved_toml(source, overrides, 1)
         head, bracket, rest = toml.partition("\n[")
         words = _ANSWER.sub("", _WORDS.sub("", head + "\n") + bracket + rest)
