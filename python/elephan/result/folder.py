@@ -16,7 +16,7 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -29,6 +29,7 @@ from elephan.base.progress import status
 from elephan.base.signals import from_outside
 from elephan.result.build import engine, host
 from elephan.result.command import asked, command_line
+from elephan.result.seal import is_sound, seal, well_typed
 from elephan.scenario import core
 from elephan.scenario.source import check_regular, read_json, read_object
 
@@ -48,33 +49,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
         return None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         return None
-    return {key: value for key, value in manifest.items() if key not in _TYPES or _TYPES[key](value)}
-
-
-_TYPES: dict[str, Callable[[Any], bool]] = {
-    "files": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
-    "digests": lambda value: isinstance(value, dict) and all(isinstance(one, str) for one in value.values()),
-    "kept": lambda value: isinstance(value, dict) and _is_number(value.get("within")) and isinstance(value.get("what"), str),
-}
-
-
-def _wrong(folder: Path) -> str:
-    """What is wrong with the manifest of a result of ours; empty if nothing is."""
-    manifest = read_object(folder / "manifest.json")
-    wrong = [key for key, fits in _TYPES.items() if key in manifest and not fits(manifest[key])]
-    if wrong or manifest.get("seal", seal := _seal(manifest)) != seal:
-        return f"{folder / 'manifest.json'}: damaged: it is not what elephan wrote; {AGAIN}"
-    return ""
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _seal(manifest: Mapping[str, Any]) -> str:
-    """A digest of all that a manifest says."""
-    rest = {key: value for key, value in manifest.items() if key != "seal"}
-    return hashlib.blake2b(json.dumps(rest, sort_keys=True).encode(), digest_size=16).hexdigest()
+    return well_typed(manifest)
 
 
 DRAWN = ("report.html", "figures/*.svg", "figures/*.png")
@@ -136,7 +111,7 @@ def _check_replaceable(folder: Path, kind: str | None) -> None:
 def _complete(partial: Path, folder: Path) -> None:
     (partial / _WRITER).unlink()
     names = files(partial)
-    wrote(partial, names)
+    wrote(partial, names, seals=True)
     for name in names:
         sync(partial / name)
     _replace(partial, folder)
@@ -284,15 +259,16 @@ def result_folder(target: str | os.PathLike[str], kind: str | None = None) -> It
         raise
 
 
-def wrote(folder: Path, names: Iterable[str]) -> None:
-    """Adds files to those that the manifest of a result lists as written by us."""
+def wrote(folder: Path, names: Iterable[str], seals: bool = False) -> None:
+    """Adds files to those that the manifest of a result lists as written by us. `seals`: also a manifest that has no seal."""
     manifest = read_manifest(folder)
     if manifest is not None and isinstance(manifest.get("files", []), list):
         names = list(names)
         manifest["files"] = sorted({*manifest.get("files", []), *names})
         kept = [name for name in names if name != "manifest.json" and not _matches(name, _PASSING) and (folder / name).is_file()]
         manifest["digests"] = {**manifest.get("digests", {}), **{name: _digest(folder / name) for name in kept}}
-        manifest["seal"] = _seal(manifest)
+        if seals or "seal" in manifest:
+            manifest["seal"] = seal(manifest)
         whole = folder / "manifest.json.partial"
         write_json(whole, manifest)
         whole.replace(folder / "manifest.json")
@@ -351,8 +327,8 @@ def open_result(folder: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
         raise InputError(f"{path}: an unfinished result")
     if manifest.get("version") != FORMAT_VERSION:
         raise InputError(f"{path}: written in version {manifest.get('version')} of the format, this is {FORMAT_VERSION}")
-    if why := _wrong(path):
-        raise InputError(why)
+    if not is_sound(read_object(path / "manifest.json")):
+        raise InputError(f"{path / 'manifest.json'}: damaged: it is not what elephan wrote; {AGAIN}")
     _verify_words(path, manifest)
     return path, manifest
 
@@ -364,9 +340,11 @@ def damaged(folder: str | os.PathLike[str]) -> Iterator[None]:
     """
     try:
         yield
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError) as error:
+    except (ElephanError, OSError, ImportError, MemoryError):
+        raise
+    except Exception as error:  # whatever nonsense in a file leads to
         where = Path(folder)
-        if isinstance(error, ElephanError) or from_outside(error) or "seal" in (read_manifest(where) or {}):
+        if from_outside(error) or "seal" in (read_manifest(where) or {}):
             raise
         first = str(error).partition(chr(10))[0]
         why = f"no {error.args[0] if error.args else 'such entry'}" if isinstance(error, KeyError) else first
