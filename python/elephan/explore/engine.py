@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LONG = ("run", "open", "load", "packets", "events", "why", "trials", "trial", "parquet", "explain")
 RUNS_MAX = max(2, os.cpu_count() or 1)  # at the same time
 QUICK_MAX = 4
+_LINE_MAX = 1000  # characters of an error
 
 Emit = Callable[[bytes], bool]
 # A method in Python: returns the head of the answer, and its body if it has one.
@@ -41,8 +42,10 @@ def unframed(frame: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def error_frame(id: Any, message: str) -> bytes:
-    """The frame of an error of one line."""
-    return frame(id, "error", {"message": message})
+    """The frame of an error of one line; what it repeats of a request may be long, and is cut."""
+    line = " ".join(message.splitlines())
+    shown = line if len(line) <= _LINE_MAX else f"{line[: _LINE_MAX // 2]} ... {line[-_LINE_MAX // 2 :]}"
+    return frame(id, "error", {"message": shown})
 
 
 class Engine:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.base.errors import ElephanError, InputError
+from elephan.base.paths import as_path
 from elephan.experiment.job import Job
 from elephan.explore.engine import Engine, unframed
 from elephan.explore.growing import Growing
@@ -66,7 +67,7 @@ class Native:
         given = request.params.get("path")
         if not isinstance(given, str) or not given:
             raise InputError("path is missing: the folder of a result or a store, or a capture")
-        path = Path(given)
+        path = as_path(given, "path")
         kept = path.parent == _RESULTS and path.name not in ("..", ".")
         if not (given == self.start.load or kept or self.start.trust):
             raise InputError(f"{given}: a page opens what results lists; start elephan explore with this path, or with --trust")
@@ -186,7 +187,7 @@ class Native:
     def open(self, request: Request) -> Mapping[str, Any]:
         """Opens what was dropped on the page: a capture, an iperf3 result, a log of ss."""
         given = request.params.get("name")
-        name = Path(given).name if isinstance(given, str) and given else "capture"
+        name = as_path(given, "name").name if isinstance(given, str) and given else "capture"
         with tempfile.TemporaryDirectory(prefix="elephan-explore-") as folder:
             path = Path(folder) / "dropped"
             path.write_bytes(request.payload)

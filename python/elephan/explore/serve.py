@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from elephan.base.browser import show_beside
+from elephan.base.browser import private, show_beside
 from elephan.base.errors import ElephanError
 from elephan.base.progress import note
 from elephan.experiment.job import Job
@@ -32,7 +32,8 @@ class Site:
     """A server that is about to answer: its address, and what answers."""
 
     address: str
-    hosts: list[str]
+    page: str  # the address of a file of this user that leads there: who opens it tells nobody the token
+    hosts: server.Hosts
     hello: dict[str, Any]
     listening: Any
     engine: Engine | None
@@ -58,12 +59,10 @@ def site(begin: Start, wall_s: float, host: str = "127.0.0.1", port: int | None 
     try:
         with server.listen(host, port) as listening:
             number = listening.getsockname()[1]
-            hosts = server.addresses(host, number)
-            shown = (
-                hosts[0] if host in ("127.0.0.1", "0.0.0.0", "::") else f"[{host}]:{number}" if ":" in host else f"{host}:{number}"
-            )
-            address = f"http://{shown}/" + ("" if wasm else f"#token={token}")
-            yield Site(address, hosts, begin.hello(), listening, engine, native, token, wasm)
+            shown = "127.0.0.1" if host in ("0.0.0.0", "::") else server.bracketed(host)
+            address = f"http://{shown}:{number}/" + ("" if wasm else f"#token={token}")
+            with private(address) as page:
+                yield Site(address, page, server.own_hosts(host), begin.hello(), listening, engine, native, token, wasm)
     finally:
         if engine is not None:
             engine.close()
@@ -86,7 +85,7 @@ def beside(begin: Start, no_open: bool, wall_s: float, job: Job | None = None) -
             if not running.started:
                 raise ElephanError("the page cannot be served")
             note(f"watch it at {found.address}", True)
-            opened = not no_open and show_beside(found.address)
+            opened = not no_open and show_beside(found.page)
             yield
             with suppress(KeyboardInterrupt):
                 _wait(found.engine, opened)

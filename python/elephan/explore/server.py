@@ -1,9 +1,12 @@
-"""The server of the page: its files, and one WebSocket. Shut to strangers: a token, and only the addresses that it has printed."""
+"""The server of the page: its files, and one WebSocket. Shut to strangers: a token, and only the names of this machine."""
 
 from __future__ import annotations
 
+import ipaddress
+import os
+import re
 import socket
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from elephan.base.errors import ElephanError, InputError
+from elephan.explore.door import HEAD_MAX, Messages, Request
 from elephan.explore.engine import Engine
 from elephan.explore.session import PAYLOAD_MAX, Session
 
@@ -24,6 +28,7 @@ PAGE = HERE / "page"
 WASM = HERE / "wasm"
 PORT = 8230  # unless it is taken
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^:\[\]]+)(:[0-9]{1,5})?")
 _SHUT = "; ".join(
     (
         "default-src 'none'",
@@ -54,11 +59,32 @@ def headers(wasm: bool) -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode()) for name, value in said.items()]
 
 
+@dataclass(frozen=True)
+class Hosts:
+    """The hosts by which a browser may call this server. A page of a stranger whose name he lets lead here has another one."""
+
+    names: frozenset[str]
+    numbers: bool = False  # any address in figures, which nobody can let lead elsewhere
+
+    def has(self, host: str) -> bool:
+        """Whether a request to `HOST` or `HOST:PORT`, in small letters, is for this server."""
+        match = _HOST.fullmatch(host)
+        return match is not None and (match["name"] in self.names or (self.numbers and _is_number(match["name"])))
+
+
+def _is_number(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
+
+
 class Gate:
     """Refuses requests of other hosts and origins, and methods that change something; adds the headers."""
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[str], wasm: bool) -> None:
-        self.app, self.hosts, self.headers = app, frozenset(hosts), headers(wasm)
+    def __init__(self, app: ASGIApp, hosts: Hosts, wasm: bool) -> None:
+        self.app, self.hosts, self.headers = app, hosts, headers(wasm)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -66,9 +92,10 @@ class Gate:
         given = dict(reversed(scope["headers"]))  # the first of each name
         host = given.get(b"host", b"").decode("latin-1").lower()
         origin = given.get(b"origin", b"").decode("latin-1").lower()
-        if host not in self.hosts:
+        # The port is that of the browser's end: a tunnel may have another one.
+        if not self.hosts.has(host):
             return await _refuse(scope, receive, send, 421, "this server answers to its own address only")
-        if (origin or scope["type"] == "websocket") and origin.removeprefix("http://") not in self.hosts:
+        if (origin or scope["type"] == "websocket") and origin != f"http://{host}":
             return await _refuse(scope, receive, send, 403, "a page of another origin may not ask")
         if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD"):
             return await _refuse(scope, receive, send, 405, "only GET and HEAD")
@@ -98,7 +125,7 @@ async def _missing(scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse(text, 503)(scope, receive, send)
 
 
-def application(engine: Engine | None, token: str, hosts: Sequence[str], hello: dict[str, Any], wasm: bool = False) -> ASGIApp:
+def application(engine: Engine | None, token: str, hosts: Hosts, hello: dict[str, Any], wasm: bool = False) -> ASGIApp:
     """The application: `/engine` for pages that know the token, and the files of the page. Without an engine only the files."""
 
     async def talk(websocket: WebSocket) -> None:
@@ -114,13 +141,23 @@ def application(engine: Engine | None, token: str, hosts: Sequence[str], hello: 
     return Gate(Starlette(routes=routes), hosts, wasm)
 
 
+def claim(one: socket.socket, windows: bool = os.name == "nt") -> None:
+    """Lets a socket take a port whose last connections are still being closed, and no port that another socket has.
+
+    `SO_REUSEADDR` means that on POSIX. On Windows it lets a second server take the port of the first, and
+    `SO_EXCLUSIVEADDRUSE` is what refuses that.
+    """
+    exclusive = getattr(socket, "SO_EXCLUSIVEADDRUSE", ~socket.SO_REUSEADDR)
+    one.setsockopt(socket.SOL_SOCKET, exclusive if windows else socket.SO_REUSEADDR, 1)
+
+
 def listen(host: str, port: int | None) -> socket.socket:
     """A socket that listens; any free port if none is asked for and the usual one is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for wanted in [PORT, 0] if port is None else [port]:
         # With the protocol named asyncio sends small answers at once; without it every second one waits 40 ms for a delayed ACK.
         one = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        claim(one)
         try:
             one.bind((host, wanted))
             one.listen(128)
@@ -135,21 +172,21 @@ def listen(host: str, port: int | None) -> socket.socket:
     raise ElephanError("no port is free")
 
 
-def addresses(host: str, port: int) -> list[str]:
-    """The names by which a browser may call this server."""
-    shown = f"[{host}]" if ":" in host else host
-    names = [*LOOPBACK, shown]
-    if host in ("0.0.0.0", "::"):
-        names += [socket.gethostname().lower(), *_own_addresses()]
-    return [f"{name.lower()}:{port}" for name in names] + ([name.lower() for name in names] if port == 80 else [])
+def own_hosts(host: str) -> Hosts:
+    """The hosts of a server that listens at `host`: this machine's names, and where others reach it, its addresses too.
+
+    Through a tunnel (`ssh -L`) a browser calls it `localhost`, whatever it listens at.
+    """
+    names = {*LOOPBACK, bracketed(host).lower()}
+    if host in LOOPBACK or host == "::1":
+        return Hosts(frozenset(names))
+    own = {socket.gethostname().lower(), socket.getfqdn().lower()}
+    return Hosts(frozenset(names | own), numbers=True)
 
 
-def _own_addresses() -> list[str]:
-    try:
-        found = socket.getaddrinfo(socket.gethostname(), None)
-    except OSError:
-        return []
-    return [f"[{where[0]}]" if family == socket.AF_INET6 else str(where[0]) for family, _, _, _, where in found]
+def bracketed(host: str) -> str:
+    """A host as an address writes it."""
+    return f"[{host}]" if ":" in host else host
 
 
 class Server(uvicorn.Server):
@@ -159,10 +196,13 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
+                loop="asyncio",
+                http=Request,
+                h11_max_incomplete_event_size=HEAD_MAX,
                 log_level="critical",
                 access_log=False,
                 server_header=False,
-                ws="websockets-sansio",
+                ws=Messages,
                 ws_max_size=PAYLOAD_MAX,
                 ws_per_message_deflate=False,  # over loopback bytes cost less than their compression
                 ws_ping_interval=20.0,

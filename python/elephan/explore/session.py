@@ -12,11 +12,15 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from elephan.explore.door import WELCOME
 from elephan.explore.engine import Engine, error_frame, frame
 
 HELLO_S = 10.0  # a page says its token at once
 TEXT_MAX = 32 << 20
 PAYLOAD_MAX = 256 << 20
+PAYLOAD_S = 10.0  # a page sends at once the bytes that it announces
+PAYLOAD_BPS = 100_000  # bytes per second of a slow way to the server
+NO_BYTES = "the bytes that the request announces did not come"
 WAITING_MAX = 256  # requests of a page that are not answered yet
 UNSENT_MAX = 256 << 20  # bytes for a page that reads no longer
 
@@ -71,11 +75,11 @@ class Session:
     async def _greeted(self) -> bool:
         """Whether the first message has the token."""
         try:
-            text = await asyncio.wait_for(self._receive_text(), HELLO_S)
+            message = await asyncio.wait_for(self._receive(), HELLO_S)
         except TimeoutError:
             await self.socket.close(4408, "no token came")
             return False
-        request = read_request(text, hello=True)
+        request = read_request(message.get("text") or "", hello=True)
         given = request.params.get("token") if isinstance(request, Request) else None
         given = given if isinstance(given, str) else ""
         if not hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode()):
@@ -85,6 +89,7 @@ class Session:
             await self.unsent.join()
             await self.socket.close(4401, "wrong token")
             return False
+        self.socket.scope[WELCOME]()
         self._put(frame(getattr(request, "id", None), "done", self.hello))
         return True
 
@@ -109,9 +114,16 @@ class Session:
             self._put(request)
             return
         if request.announced is not None:
-            message = await self._receive()
+            if request.announced > PAYLOAD_MAX:
+                self._put(error_frame(request.id, f"{request.announced} bytes are announced; at most {PAYLOAD_MAX} are taken"))
+                return
+            try:
+                message = await asyncio.wait_for(self._receive(), PAYLOAD_S + request.announced / PAYLOAD_BPS)
+            except TimeoutError:
+                self._put(error_frame(request.id, NO_BYTES))
+                return
             if (later := message.get("text")) is not None:
-                self._put(error_frame(request.id, "the bytes that the request announces did not come"))
+                self._put(error_frame(request.id, NO_BYTES))
                 await self._take(str(later))
                 return
             request.payload = message.get("bytes") or b""

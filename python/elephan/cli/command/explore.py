@@ -56,7 +56,7 @@ def command(
         def ready() -> None:
             print(f"{site.address}\nCtrl-C ends it.", flush=True)
             if not no_open:
-                show_beside(site.address)
+                show_beside(site.page)
 
         with suppress(KeyboardInterrupt):
             site.server(ready).run([site.listening])
