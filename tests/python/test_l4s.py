@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import elephan as el
@@ -184,3 +186,34 @@ def test_without_accurate_ecn_it_is_reno_and_says_so(ecn: str) -> None:
         for line in warnings(run)
     )
     assert run.flows["ecn_signals"].to_pylist()[0] == 0
+
+
+def test_jitter_costs_prague_what_its_page_says() -> None:
+    """Each row of the table in docs/models/prague.md, and the numbers below it, from the scenario that the page shows."""
+    page = (Path(__file__).parents[2] / "docs/models/prague.md").read_text(encoding="utf-8")
+    scenario = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[0]
+    part = page.partition("**Behind jitter.**")[2].partition("**BBR version 3.**")[0]
+    rows = re.findall(r"^\| (none|\d ms) \| ([\d.]+) \| ([\d.]+) \|$", part, re.MULTILINE)
+
+    def goodput(control: str, jitter: str, order: str = "keep") -> float:
+        change: dict[str, Any] = {"duration": "30 s", "warmup": "10 s", "traffic.bulk.congestion_control": control}
+        if jitter != "none":
+            change["links.sender->left.jitter"] = {"extra": {"exponential": jitter}, "order": order}
+        return float(el.run(scenario, seed=1, set=change).statistic("goodput_bps.sum")) / 1e6
+
+    assert [row[0] for row in rows] == ["none", "1 ms", "2 ms", "4 ms"]
+    told = {jitter: (float(prague), float(cubic)) for jitter, prague, cubic in rows}
+    found = {jitter: (round(goodput("prague", jitter), 1), round(goodput("cubic", jitter), 1)) for jitter in told}
+    assert told == found
+    lost = {
+        jitter: [round(100 * (1 - one / before)) for one, before in zip(found[jitter], found["none"], strict=True)]
+        for jitter in found
+    }
+    said = re.search(r"Prague loses (\d+) to (\d+) % of its goodput, CUBIC (\d+) to (\d+) %", " ".join(part.split()))
+    assert said is not None
+    assert [int(number) for number in said.groups()] == [lost["1 ms"][0], lost["4 ms"][0], lost["1 ms"][1], lost["4 ms"][1]]
+    free = re.search(r"keeps ([\d.]+), ([\d.]+) and ([\d.]+) Mb/s", " ".join(part.split()))
+    assert free is not None
+    assert [float(number) for number in free.groups()] == [
+        round(goodput("prague", jitter, "free"), 1) for jitter in ("1 ms", "2 ms", "4 ms")
+    ]
