@@ -6,6 +6,7 @@ file, line and column; a run that fails raises `RunError`.
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, Self, final
 
 from elephan.base.errors import InputError
@@ -134,6 +135,9 @@ def resolved_toml(
 
 def toml_values(text: str) -> str:
     """The values of a text in TOML as JSON, with no check but that of its syntax."""
+
+def find_file(name: str, folder: str | None, places: list[str], own: bool, beside: bool, runs: bool) -> tuple[Path, bool]:
+    """The file that a text in `folder` names, and whether the caller named it; raises if the text does not get it."""
 
 def variants(
     text: str,

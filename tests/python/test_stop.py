@@ -12,6 +12,7 @@ from pathlib import Path
 import elephan as el
 import pytest
 from elephan import _core
+from elephan.scenario.trust import trust
 
 pytestmark = pytest.mark.alone  # how soon something answers is measured
 
@@ -165,7 +166,7 @@ def test_only_regular_files_are_read(tmp_path, what):
     why = "is a folder" if what == "folder" else "is no regular file"
     for traffic in (f'kind = "replay"\nfile = "{file}"', f'kind = "messages"\ngap = "1 ms"\nsize = {{ cdf = "{file}" }}'):
         with pytest.raises(_core.ScenarioError, match=f"{file}: {why}"):
-            _core.resolve(PATH.format(duration="1 s", traffic=traffic), "x.toml", "toml")
+            _core.resolve(PATH.format(duration="1 s", traffic=traffic), "x.toml", "toml", agreed=trust(files_from=file))
     with pytest.raises(_core.ScenarioError, match=why):
         _core.analyze([str(file)])
     for open_file in (el.run,) if what == "pipe" else (el.analyze, el.run):  # a capture may come through a pipe

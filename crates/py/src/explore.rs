@@ -37,10 +37,16 @@ fn clock() -> f64 {
 impl Desk {
     /// A desk over the scenarios of a library, pairs of name and text. `limits` is a JSON object of those that differ from the defaults.
     /// With `trusted`, the path of a scenario file, code and files that scenarios name are loaded as for a run of that file; `agreed`
-    /// says which code.
+    /// says which.
     #[new]
     #[pyo3(signature = (library, limits="{}", trusted=None, agreed=None))]
-    fn new(library: &str, limits: &str, trusted: Option<PathBuf>, agreed: Option<Py<PyAny>>) -> PyResult<Desk> {
+    fn new(
+        py: Python<'_>,
+        library: &str,
+        limits: &str,
+        trusted: Option<PathBuf>,
+        agreed: Option<Py<PyAny>>,
+    ) -> PyResult<Desk> {
         let library = serde_json::from_str(library).map_err(scenario_error)?;
         let limits: Limits = serde_json::from_str(limits).map_err(scenario_error)?;
         let name = trusted.as_ref().map_or("scenario".to_owned(), |path| path.display().to_string());
@@ -48,10 +54,13 @@ impl Desk {
             None => {
                 Box::new(|source| source.without_files("a page reads no files; start elephan explore with --trust"))
             }
-            Some(_) => Box::new(move |source| {
-                let agreed = Python::attach(|py| agreed.as_ref().map(|agreed| agreed.clone_ref(py)));
-                scenario::with_guests(source, agreed)
-            }),
+            Some(_) => {
+                let allowed = scenario::allowed(agreed.as_ref().map(|agreed| agreed.bind(py)))?;
+                Box::new(move |source| {
+                    let agreed = Python::attach(|py| agreed.as_ref().map(|agreed| agreed.clone_ref(py)));
+                    scenario::with_consent(source, allowed.clone(), agreed)
+                })
+            }
         };
         let setup = Setup { name, library, limits, clock, engine: "native", admit };
         Ok(Desk(elephan_explore::Desk::new(setup)))

@@ -1,8 +1,11 @@
 //! Scenario text in, resolved scenario or runs of its sweep out, as JSON.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use elephan_scenario::{AxisArgument, Errors, NodeKind, Override, Plan, Provenance, Resolved, Source};
+use elephan_scenario::{
+    Allowed, AxisArgument, Errors, Gate, NodeKind, Override, Plan, Provenance, Purpose, Resolved, Source,
+};
 use elephan_units::stop;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -18,23 +21,55 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolved_toml, module)?)?;
     module.add_function(wrap_pyfunction!(toml_values, module)?)?;
     module.add_function(wrap_pyfunction!(variants, module)?)?;
+    module.add_function(wrap_pyfunction!(find_file, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)
 }
 
-/// The text of a scenario under the name that errors give it; `agreed` is what code the caller lets run.
+/// The text of a scenario under the name that errors give it; `agreed` is what its caller agrees to.
 pub fn source(text: String, name: String, format: &str, agreed: Option<Py<PyAny>>) -> PyResult<Source> {
     let source = match format {
         "toml" => Source::toml(name, text),
         "json" => Source::json(name, text),
         _ => return Err(ScenarioError::new_err(format!("a scenario is written in toml or json, not {format}"))),
     };
-    Ok(with_guests(source, agreed))
+    let allowed = Python::attach(|py| allowed(agreed.as_ref().map(|agreed| agreed.bind(py))))?;
+    Ok(with_consent(source, allowed, agreed))
 }
 
-/// The source with what loads the congestion controls that it brings along; `agreed` says which of them may run.
-pub fn with_guests(source: Source, agreed: Option<Py<PyAny>>) -> Source {
+/// What files the caller lets a scenario read, by an `elephan.scenario.trust.Trust`.
+pub fn allowed(agreed: Option<&Bound<'_, PyAny>>) -> PyResult<Allowed> {
+    let Some(agreed) = agreed else { return Ok(Allowed::default()) };
+    let words = agreed.getattr("texts")?.try_iter()?.map(|word| word?.extract()).collect::<PyResult<_>>()?;
+    let (places, beside) = (agreed.getattr("files")?.extract()?, agreed.getattr("reads_beside")?.extract()?);
+    Ok(Allowed { places, words, beside })
+}
+
+/// The source with what its caller agrees to: files that it reads, congestion controls that it brings along and that run.
+pub fn with_consent(source: Source, allowed: Allowed, agreed: Option<Py<PyAny>>) -> Source {
     let interpreter = Arc::new(Loader::of_source(source.name(), agreed));
-    source.with_interpreter(interpreter)
+    source.with_files(allowed).with_interpreter(interpreter)
+}
+
+/// Returns the file that a text in `folder` names, and whether the caller named it; raises if the text does not get it. `runs`: it
+/// is code; else data. `places`: real paths that the caller names; `own`: whether he wrote `name` himself.
+#[pyfunction]
+fn find_file(
+    py: Python<'_>,
+    name: String,
+    folder: Option<PathBuf>,
+    places: Vec<PathBuf>,
+    own: bool,
+    beside: bool,
+    runs: bool,
+) -> PyResult<(PathBuf, bool)> {
+    py.detach(|| {
+        guard(|| {
+            let words = own.then(|| name.clone()).into_iter().collect();
+            let gate =
+                Gate::new(folder, Allowed { places, words, beside }, if runs { Purpose::Run } else { Purpose::Read });
+            gate.find(&name).map(|found| (found.shown, found.by_caller)).map_err(ScenarioError::new_err)
+        })
+    })
 }
 
 /// Overrides from Python: a JSON object as text or a dict, whose values are typed, or pairs of texts as on a command line.

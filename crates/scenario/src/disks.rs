@@ -5,6 +5,7 @@ use elephan_host::disk::{DiskSpec, PROFILES, ProfileFile, profile};
 use serde_json::{Map, Value as Json};
 
 use crate::error::{Errors, Problem, position};
+use crate::gate::{Allowed, Gate, Purpose};
 use crate::near::hint;
 use crate::options::with_unit;
 use crate::schema::tidied;
@@ -115,7 +116,9 @@ pub fn disk(name: &str, table: Map<String, Json>) -> Result<DiskSpec, Errors> {
     let table = table.into_iter().map(|(key, value)| with_unit(root, own, key, value)).collect();
     let mut tree = Node::from_json(&Json::Object(table), Origin::Program);
     let fail = |problems| Errors::from(problems, &Source::value(name, Json::Null), &[]);
-    fill(&mut tree, &Path::default(), Files::Beside("")).map_err(|problem| fail(vec![problem]))?;
+    let words = tree.get("profile").and_then(Node::as_text).into_iter().map(str::to_owned).collect();
+    let gate = Gate::new(None, Allowed { words, ..Allowed::default() }, Purpose::Read);
+    fill(&mut tree, &Path::default(), Files::Through(&gate)).map_err(|problem| fail(vec![problem]))?;
     let problems = walk(root, own, &tree, &Path::default());
     if !problems.is_empty() {
         return Err(fail(problems));

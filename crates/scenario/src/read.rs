@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use crate::error::{Errors, Problem};
+use crate::gate::{Allowed, Gate};
 use crate::output::{self, Provenance};
 use crate::resolve::{changes, resolve};
 use crate::shape;
@@ -16,13 +17,14 @@ use crate::walk::walk;
 use crate::written::Scenario;
 use crate::{Override, Plan, disks, json, preset, schema, sweep, template, toml, traces};
 
-/// The text of a scenario and what errors call it. Files that a scenario names are looked for beside the file of that name.
+/// The text of a scenario and what errors call it. Files that a scenario names are in the folder of the file of that name, or below.
 #[derive(Clone, Debug)]
 pub struct Source {
     name: String,
     text: String,
     form: Form,
     interpreter: Option<Arc<dyn Interpreter>>,
+    gate: Gate,
     /// Why files that the scenario names are not read, if they are not.
     no_files: Option<&'static str>,
 }
@@ -37,12 +39,18 @@ enum Form {
 
 impl Source {
     fn new(name: String, text: String, form: Form) -> Source {
-        Source { name, text, form, interpreter: None, no_files: None }
+        let gate = Gate::of_scenario(&name, Allowed::default());
+        Source { name, text, form, interpreter: None, gate, no_files: None }
     }
 
     /// What finds congestion controls that the scenario brings along; without it they are an error.
     pub fn with_interpreter(self, interpreter: Arc<dyn Interpreter>) -> Source {
         Source { interpreter: Some(interpreter), ..self }
+    }
+
+    /// What the caller lets the scenario read, besides files in its folder.
+    pub fn with_files(self, allowed: Allowed) -> Source {
+        Source { gate: Gate::of_scenario(&self.name, allowed), ..self }
     }
 
     /// Files that the scenario names are not read but are an error, which says why.
@@ -90,9 +98,9 @@ impl Source {
         matches!(self.form, Form::Json) && !self.text.trim_end().contains('\n')
     }
 
-    /// Where files that it names are looked for.
+    /// How files that it names are found.
     pub(crate) fn files(&self) -> Files<'_> {
-        self.no_files.map_or(Files::Beside(&self.name), Files::Refused)
+        self.no_files.map_or(Files::Through(&self.gate), Files::Refused)
     }
 
     pub(crate) fn tree(&self) -> Result<Node, Problem> {

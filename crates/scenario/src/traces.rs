@@ -7,14 +7,15 @@ use std::path::Path as FilePath;
 use elephan_traffic::{Trace, parse_cdf, published};
 
 use crate::error::Problem;
+use crate::gate::Gate;
 use crate::near::nearest;
 use crate::tree::{Entry, Node, Origin, Path, Value, at};
 
 /// Whether files that a scenario names are read.
 #[derive(Clone, Copy)]
 pub(crate) enum Files<'a> {
-    /// A relative path starts in the folder of the scenario's file.
-    Beside(&'a str),
+    /// Those that the gate lets through.
+    Through(&'a Gate),
     /// They are not, and why.
     Refused(&'static str),
 }
@@ -54,16 +55,16 @@ pub(crate) fn bytes_of(path: &FilePath) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The text of a file whose path starts in the folder of the scenario, and that path.
+/// The text of a file that a scenario names, and its path as errors show it. What the gate has judged is opened, and no link.
 pub(crate) fn text_of(name: &str, files: Files<'_>) -> Result<(String, String), String> {
-    let scenario = match files {
-        Files::Beside(scenario) => scenario,
+    let found = match files {
+        Files::Through(gate) => gate.find(name)?,
         Files::Refused(why) => return Err(format!("{name}: {why}")),
     };
-    let path = FilePath::new(scenario).parent().unwrap_or(FilePath::new("")).join(name);
-    let bytes = bytes_of(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let text = String::from_utf8(bytes).map_err(|_| format!("{}: is not a text (UTF-8)", path.display()))?;
-    Ok((text, path.display().to_string()))
+    let path = found.shown.display().to_string();
+    let bytes = bytes_of(&found.real).map_err(|e| format!("{path}: {e}"))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{path}: is not a text (UTF-8)"))?;
+    Ok((text, path))
 }
 
 fn trace(entry: &mut Node, at: &Path, files: Files<'_>) -> Result<(), Problem> {

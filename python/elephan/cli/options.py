@@ -48,6 +48,15 @@ PythonFrom = Annotated[
         "command line itself names; may be repeated.",
     ),
 ]
+FilesFrom = Annotated[
+    list[str] | None,
+    Option(
+        "--files-from",
+        metavar="PATH",
+        help="Let the scenario read a file, or all files of a folder, besides those in its own folder; none: only what the "
+        "command line itself names; may be repeated.",
+    ),
+]
 Json = Annotated[bool, Option("--json", help="Print JSON for machines.")]
 NoReport = Annotated[bool, Option("--no-report", help="Draw no report, as with --json; elephan report DIR draws it later.")]
 Workers = Annotated[int | None, Option(parser=whole(1, 1024), metavar="N", help="Runs at the same time; default: one per core.")]

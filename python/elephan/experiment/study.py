@@ -40,6 +40,7 @@ from elephan.result import folder
 from elephan.result.run import Run, load_run, read_table
 from elephan.scenario import core
 from elephan.scenario.source import Source, open_source, read_json, read_text, studies
+from elephan.scenario.trust import NOBODY, Trust, trust
 from elephan.statistic import bounds, measures
 
 # What every study measures in each run; `statistics` of its study.toml and its claims add to it.
@@ -130,9 +131,10 @@ class Experiment:
 class Study:
     """A study as its folder describes it."""
 
-    def __init__(self, path: Path, document: Mapping[str, Any], quick: bool = False, own: bool = False) -> None:
+    def __init__(self, path: Path, document: Mapping[str, Any], quick: bool = False, own: Trust | None = None) -> None:
         self.path, self.quick, self.document = path, quick, document
-        self.own = own  # a folder of the caller, with data and no modules
+        self.own = own is not None  # a folder of the caller, with data and no modules
+        self.agreed = own or NOBODY
         self.name: str = document["name"]
         self.title: str = document["title"]
         self.question: str = document["question"]
@@ -184,7 +186,7 @@ class Study:
     def scenario(self, experiment: Experiment) -> Source:
         file = self.path / experiment.scenario
         if self.own:
-            return open_source(file).with_trust(None, {})
+            return replace(open_source(file), agreed=self.agreed)
         return Source(read_text(file), f"{self.name}/{experiment.scenario}", "toml", file.stem)
 
     def resolved(self) -> dict[str, dict[str, Any]]:
@@ -209,19 +211,19 @@ def _experiment(entry: Mapping[str, Any], axes: Mapping[str, Sequence[Point]], q
     return Experiment(entry["name"], entry["scenario"], tuple(entry["axes"]), chosen, repetitions, keep, overrides)
 
 
-def open_study(name: str, quick: bool = False) -> Study:
-    """Returns a study by its name, or by the folder of a study of one's own."""
+def open_study(name: str, quick: bool = False, agreed: Trust = NOBODY) -> Study:
+    """Returns a study by its name, or by the folder of a study of one's own, whose scenarios run and read what is agreed to."""
     known = studies()
     if name in known:
         return Study(known[name], tomllib.loads(read_text(known[name] / studyfile.STUDY)), quick)
     if Path(name).is_dir():
-        return _own(Path(name), quick)
+        return _own(Path(name), quick, agreed)
     raise InputError(f'no study "{name}"{nearest(name, list(known))}, and no folder of this name')
 
 
-def _own(path: Path, quick: bool, to_run: bool = True) -> Study:
-    document = studyfile.read_study(path, to_run)
-    study, whole = (Study(path, document, one, own=True) for one in (quick, False))
+def _own(path: Path, quick: bool, agreed: Trust = NOBODY, to_run: bool = True) -> Study:
+    document = studyfile.read_study(path, agreed, to_run)
+    study, whole = (Study(path, document, one, agreed) for one in (quick, False))
     variants = {one.name: [variant.label for variant in one.variants] for one in whole.experiments}
     if study.claims:
         claimsfile.check_claims(TomlFile(path / studyfile.CLAIMS), study.claims, study.numbers, variants)
@@ -356,9 +358,14 @@ def run_study(
     on: str = "threads",
     why: bool = False,
     keep: str | None = None,
+    python_from: Any = None,
+    files_from: Any = None,
 ) -> Results:
-    """Runs a study, judges its claims, and writes `claims.json`, `runs.parquet`, kept runs and, with `report`, `report.html`."""
-    study, begin = open_study(name, quick), time.monotonic()
+    """Runs a study, judges its claims, and writes `claims.json`, `runs.parquet`, kept runs and, with `report`, `report.html`.
+
+    `python_from` and `files_from`: as of `el.run`.
+    """
+    study, begin = open_study(name, quick, trust(python_from, files_from=files_from)), time.monotonic()
     check_workers(workers)
     folder.check_target(out, "study")
     how = How(workers, on, store_of(store, out), again, study.name, study.name, progress, partial=True, why=why, keep=keep)

@@ -6,8 +6,10 @@ Such a study is data and has no modules. Whoever opens its result runs no code o
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from elephan.experiment.tomlfile import TomlFile
 from elephan.experiment.trials import REPETITIONS_MAX
 from elephan.scenario import core
 from elephan.scenario.source import Source, open_source
+from elephan.scenario.trust import NOBODY, Trust, check_data
 from elephan.statistic import measures
 
 STUDY, CLAIMS = "study.toml", "claims.toml"
@@ -29,8 +32,9 @@ _QUICK = {"repetitions": int, "set": dict, "points": dict}
 class _Study:
     """Reads `study.toml`."""
 
-    def __init__(self, folder: Path, to_run: bool) -> None:
-        self.folder, self.file, self.to_run = folder, TomlFile(folder / STUDY), to_run
+    def __init__(self, folder: Path, agreed: Trust, to_run: bool) -> None:
+        self.folder, self.agreed, self.to_run = folder, agreed, to_run
+        self.file = TomlFile(folder / STUDY)
         self.wrong = self.file.wrong
 
     def _table(self, table: Any, types: Mapping[str, Any], where: Sequence[str | int], what: str, required: Sequence[str]) -> None:
@@ -99,7 +103,7 @@ class _Study:
             self._quick_points((*where, "quick", "points", axis), f"{what}: quick", axis, chosen, one["axes"], axes)
         file = self._scenario(where, what, one["scenario"])
         if self.to_run:
-            source = open_source(file).with_trust(None, {})
+            source = replace(open_source(file), agreed=self.agreed)
             core.resolve(source, {}, 1)  # what is wrong in the scenario alone is told with its own line
             self._sets(where, what, one, source, [(axis, axes[axis]) for axis in one["axes"]])
 
@@ -127,6 +131,7 @@ class _Study:
             there = sorted(path.name for path in self.folder.glob("*.toml") if path.name not in (STUDY, CLAIMS))
             hint = nearest(file.name, there) if there else ""
             raise self.wrong((*where, "scenario"), f"{what}: no scenario {name} beside {STUDY}{hint}")
+        check_data(file, self.folder, self.agreed)
         return file
 
     def _sets(
@@ -166,12 +171,16 @@ def _placed(where: tuple[str | int, ...], what: str, told: str, values: Mapping[
     return where, f"{what}: {told}"
 
 
-def read_study(folder: Path, to_run: bool = True) -> dict[str, Any]:
+def read_study(folder: Path, agreed: Trust = NOBODY, to_run: bool = True) -> dict[str, Any]:
     """Returns the document of a study's folder, whole and checked; raises InputError with one line.
 
-    `to_run`: scenarios are read too, each with everything that is set in it.
+    `to_run`: scenarios are read too, each with everything that is set in it, and may name what is agreed to. No file of the folder
+    is a link to another place: a result keeps copies of them.
     """
-    return _Study(folder, to_run).read()
+    for name in (STUDY, CLAIMS):
+        if os.path.lexists(folder / name):
+            check_data(folder / name, folder, agreed)
+    return _Study(folder, agreed, to_run).read()
 
 
 def copies(folder: Path, document: Mapping[str, Any]) -> list[Path]:

@@ -305,6 +305,7 @@ def sweep(
     progress: bool = False,
     report: bool = True,
     python_from: Any = None,
+    files_from: Any = None,
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
     on: str = "threads",
@@ -323,7 +324,8 @@ def sweep(
     `statistics`: names such as
     `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and, with `report`, the report. Raises when
     nothing varies and nothing is repeated, when every run failed, and when no run can have a statistic or none has any; single
-    failures are in `.failures`, statistics that no run has in `.missing`. `python_from`: as of `el.run`.
+    failures are in `.failures`, statistics that no run has in `.missing`. `python_from` and
+    `files_from`: as of `el.run`.
 
     Each run is kept in `store` as soon as it is done (`out` with `.trials` behind it unless given; none with False), and what is
     there is not run again, unless `again`. Ctrl-C writes the result of what is there before it is raised. `keep`: tables of single
@@ -343,7 +345,7 @@ def sweep(
     True
     """
     overrides = core.as_overrides(set)
-    source = open_source(scenario).with_trust(python_from, overrides)
+    source = open_source(scenario).with_trust(python_from, overrides, design, files_from=files_from)
     check_workers(workers)
     check_answer(source, {})
     asked, statistics = _requested(statistics, source)

@@ -332,6 +332,7 @@ def run(
     pcap: bool = False,
     replace: bool = False,
     python_from: Any = None,
+    files_from: Any = None,
 ) -> Run:
     """Runs a scenario once; returns its `Run`.
 
@@ -341,14 +342,14 @@ def run(
     packets in `out`, at every host with traffic unless the scenario's `record.captures` says where. `replace`: whether the result
     of another scenario, or of another seed, in `out` may go; without it that is an InputError.
     `python_from`: modules, files and folders whose congestion controls may be loaded, besides files beside the scenario and what
-    `set` names (docs/trust.md).
+    `set` names (docs/trust.md). `files_from`: files and folders that the scenario may read, besides its own folder.
 
     >>> run = el.run("sawtooth", seed=2, set={"duration": "12 s", "template.rate": "20 Mbps"})
     >>> run.flows["congestion_control"].to_pylist()
     ['reno']
     """
     overrides, seed = core.as_overrides(set), seed_or_none(seed)
-    source = open_source(scenario).with_trust(python_from, overrides).packed()
+    source = open_source(scenario).with_trust(python_from, overrides, files_from=files_from).packed()
     if pcap:
         if out is None:
             raise InputError("captures are files: say with out where to write them")

@@ -40,11 +40,11 @@ class Source:
     name: str  # shown in errors, e.g. "scenarios/incast.toml"
     format: str  # toml | json
     stem: str  # names a result folder, e.g. "incast"
-    agreed: Trust = NOBODY  # what code of congestion controls the caller lets run
+    agreed: Trust = NOBODY  # what code the caller lets run, and which files he lets it read
 
-    def with_trust(self, python_from: Any = None, *words: Any) -> Source:
-        """The same text with what the caller agrees to run: modules and files of `python_from`, and what is written in `words`."""
-        return replace(self, agreed=trust(python_from, *words))
+    def with_trust(self, python_from: Any = None, *words: Any, files_from: Any = None) -> Source:
+        """The same text with what the caller agrees to: code of `python_from`, data of `files_from`, and what `words` names."""
+        return replace(self, agreed=trust(python_from, *words, files_from=files_from))
 
     def packed(self, pack: Pack | None = None) -> Source:
         """The same text, whose files are read once from now on: through `pack`, or a new one, unless it has one."""

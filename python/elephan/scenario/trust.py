@@ -1,9 +1,10 @@
-"""What code a scenario may run: the one gate before any file or module with a congestion control in Python is loaded, and before
-any program is started.
+"""What a scenario may run and read, as its caller agrees.
 
-Both run code, so the caller agrees before it. Without a word of the caller's only files in the folder of a scenario file run, and
-only if they are the caller's own. Everything else runs where the caller names it: by `python_from` (`--python-from`), by writing it
-into `set`, `-s` or a list of congestion controls, or by handing over a class. `docs/trust.md` is the page.
+Files go through one gate, which is in the core: before a file with a congestion control in Python is loaded or a program is
+started, and before a trace, a distribution or the profile of a disk is read. Without a word of the caller's only files in the
+folder of a scenario file are taken, and run only if they are the caller's own. Everything else is taken where the caller names it:
+code by `python_from` (`--python-from`) or by handing over a class, data by `files_from` (`--files-from`), both by writing them into
+`set`, `-s` or a list of congestion controls. `docs/trust.md` is the page.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import importlib.util
 import os
 import stat
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -24,18 +25,21 @@ from elephan.base.paths import as_path
 from elephan.scenario.pack import Pack
 from elephan.scenario.reference import KEYS
 
-NOTHING = "none"  # as python_from: not even what is beside the scenario
+NOTHING = "none"  # as python_from or files_from: not even what is beside the scenario
 _SET_BY_OTHERS = stat.S_IWOTH
 
 
 @dataclass(frozen=True)
 class Trust:
-    """What the caller agrees to run."""
+    """What the caller agrees to run and to read."""
 
     modules: tuple[str, ...] = ()  # and what is in them
     places: tuple[str, ...] = ()  # real paths of files, and of folders with all that is in them
     words: frozenset[str] = frozenset()  # references such as "controllers/slow.py:Slow" that the caller wrote
-    beside: bool = True  # files in the folder of the scenario
+    beside: bool = True  # code in the folder of the scenario runs
+    files: tuple[str, ...] = ()  # real paths of files that are read, and of folders with all that is in them
+    texts: frozenset[str] = frozenset()  # all that the caller wrote, among it names of files
+    reads_beside: bool = True  # files in the folder of the scenario are read
     pack: Pack | None = field(default=None, compare=False)  # through which files are read; without one each load reads anew
 
     def packed(self, pack: Pack | None = None) -> Trust:
@@ -96,24 +100,52 @@ def _one(given: Any) -> tuple[str, str]:
     return "places", os.path.realpath(path)
 
 
-def trust(python_from: Any = None, *words: Any) -> Trust:
-    """What a caller agrees to run by `python_from` and by what is written in `words`: overrides, congestion controls."""
-    one = isinstance(python_from, str | os.PathLike | ModuleType)
-    entries = [] if python_from is None else [python_from] if one else python_from
-    if not isinstance(entries, Sequence | set | frozenset) or isinstance(entries, bytes):
-        raise InputError(
-            f'python_from is a name or a list of names such as ["lab.controllers", "controllers/slow.py"], not {python_from!r}'
-        )
-    named = [_one(entry) for entry in entries]
+def _entries(option: str, given: Any, example: str) -> list[Any]:
+    """The entries of `python_from` or `files_from`, of which one may stand alone."""
+    if given is None or isinstance(given, str | os.PathLike | ModuleType):
+        return [] if given is None else [given]
+    if not isinstance(given, Sequence | set | frozenset) or isinstance(given, bytes):
+        raise InputError(f"{option} is a name or a list of names such as {example}, not {given!r}")
+    return list(given)
+
+
+def _readable(given: Any) -> str:
+    """The real path of an entry of `files_from`."""
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(f"files_from: the path of a file or a folder, not {given!r}")
+    path = as_path(given, "files_from")
+    if not str(given) or not path.exists():
+        raise InputError(f"files_from: {given}: no such file or folder")
+    return os.path.realpath(path)
+
+
+def trust(python_from: Any = None, *words: Any, files_from: Any = None) -> Trust:
+    """What a caller agrees to: by `python_from`, by `files_from`, and by `words`, which are overrides and congestion controls."""
+    named = [_one(entry) for entry in _entries("python_from", python_from, '["lab.controllers", "controllers/slow.py"]')]
+    read = _entries("files_from", files_from, '["../traces", "sizes.csv"]')
     written: set[str] = set()
+    texts: set[str] = set()
     for word in words:
         _collect(word, written)
+        texts.update(_texts(word))
     return Trust(
         tuple(name for kind, name in named if kind == "modules"),
         tuple(name for kind, name in named if kind == "places"),
         frozenset(written),
         all(kind != NOTHING for kind, _ in named),
+        tuple(_readable(one) for one in read if one != NOTHING),
+        frozenset(texts),
+        NOTHING not in read,
     )
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """Every text in overrides: what a caller has written by himself needs no other word."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple) and depth <= 100:
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(inner, depth + 1)
 
 
 def _collect(value: Any, into: set[str], depth: int = 0) -> None:
@@ -142,11 +174,24 @@ def of_others(path: Path) -> str:
 
 def check_beside(path: Path, folder: Path) -> None:
     """Refuses a file that a scenario in `folder` names, unless it is in that folder and the caller's own."""
-    real, root = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
-    if root not in real.parents:
-        raise InputError(f"{path}: is not in the folder of the scenario{_name_it(str(path))}")
-    if why := of_others(path):
+    _code(str(path.absolute()), str(folder), (), False, True)
+
+
+def check_data(path: Path, folder: Path, agreed: Trust) -> None:
+    """Refuses a file that is data, unless it is really in `folder` or the caller names it: a link may lead elsewhere."""
+    from elephan import _core
+
+    _core.find_file(str(path.absolute()), str(folder), list(agreed.files), False, True, False)
+
+
+def _code(name: str, folder: str | None, places: Sequence[str], own: bool, beside: bool) -> Path:
+    """The file with code that a scenario in `folder` names, through the gate of the core."""
+    from elephan import _core
+
+    path, by_caller = _core.find_file(name, folder, list(places), own, beside, True)
+    if not by_caller and (why := of_others(path)):
         raise InputError(f"{path}: {why}{_name_it(str(path))}")
+    return Path(path)
 
 
 def _name_it(what: str) -> str:
@@ -157,22 +202,9 @@ def find_file(place: str, reference: str, folder: str | None, agreed: Trust) -> 
     """The file that a reference names, if it may be run: relative to the scenario or, for what the caller wrote and named, to
     the working directory.
     """
-    beside = None if folder is None else Path(folder) / place
-    own = reference in agreed.words or agreed.names_file(Path(place))
-    path = Path(place) if own and (beside is None or not beside.exists()) else beside
-    if path is None or (not path.exists() and Path(place).exists()):
-        raise InputError(f"{place}: is not beside the scenario{_name_it(place)}")
-    if not path.exists():
-        here = "" if not own or (path.is_absolute() and not folder) else f", nor is it in the working directory {Path.cwd()}"
-        shown = beside if beside is not None else path
-        raise InputError(f"{shown}: No such file or directory{here}")
+    path = _code(place, folder, agreed.places, reference in agreed.words, agreed.beside)
     if not path.is_file():
         raise InputError(f"{path}: is not a regular file")
-    if reference in agreed.words or agreed.names_file(path):
-        return path
-    if not agreed.beside or folder is None:
-        raise InputError(f"{path}: no code beside the scenario is run here{_name_it(str(path))}")
-    check_beside(path, Path(folder))
     return path
 
 

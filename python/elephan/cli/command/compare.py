@@ -6,7 +6,7 @@ from typing import Annotated
 
 from elephan.base.errors import InputError
 from elephan.cli.live import Live
-from elephan.cli.options import Json, NoReport, PythonFrom, Seed, Set, Workers, out_option, whole
+from elephan.cli.options import FilesFrom, Json, NoReport, PythonFrom, Seed, Set, Workers, out_option, whole
 from elephan.cli.parser import Argument, Option
 from elephan.cli.show import show
 from elephan.cli.where import Shared
@@ -37,6 +37,7 @@ def command(
     workers: Workers = None,
     out: Annotated[Path | None, out_option("results/compare, with --scenario compare-NAME")] = None,
     python_from: PythonFrom = None,
+    files_from: FilesFrom = None,
     no_report: NoReport = False,
     json: Json = False,
     *,
@@ -64,6 +65,7 @@ def command(
         progress=True,
         report=False,
         python_from=python_from,
+        files_from=files_from,
     )
     title = f"Congestion controls compared: {controllers}" + (f" on {source.stem}" if source else "")
     with live.experiment("compare" if source is None else "sweep", title, folder, where.on) as seen:

@@ -8,7 +8,7 @@ tables show it.
 
 from typing import Annotated
 
-from elephan.cli.options import Json, PythonFrom, Seed, Set
+from elephan.cli.options import FilesFrom, Json, PythonFrom, Seed, Set
 from elephan.cli.parser import Argument, Option
 from elephan.cli.show import print_json
 from elephan.report.explain.finding import when
@@ -24,10 +24,11 @@ def command(
     set: Set = None,
     seed: Seed = None,
     python_from: PythonFrom = None,
+    files_from: FilesFrom = None,
     markdown: Annotated[bool, Option("--markdown", help="Print Markdown.")] = False,
     json: Json = False,
 ) -> None:
-    story = explain(run, set=settings(set or []) or None, seed=seed, python_from=python_from)
+    story = explain(run, set=settings(set or []) or None, seed=seed, python_from=python_from, files_from=files_from)
     if json:
         print_json(story.as_dict())
         return

@@ -11,10 +11,11 @@ from typing import Annotated
 
 from elephan.base.browser import show_beside
 from elephan.base.errors import InputError
-from elephan.cli.options import whole
+from elephan.cli.options import FilesFrom, PythonFrom, whole
 from elephan.cli.parser import Argument, Option
 from elephan.explore import serve, start
 from elephan.explore.lessons import known
+from elephan.scenario.trust import trust as consent
 
 
 def command(
@@ -36,12 +37,16 @@ def command(
     trust: Annotated[
         bool, Option("--trust", help="Let scenarios of the page load files and congestion controls in Python, as elephan run does.")
     ] = False,
+    python_from: PythonFrom = None,
+    files_from: FilesFrom = None,
     lesson: Annotated[
         str | None, Option(metavar="NAME", help="Play a lesson: sawtooth, slow-start, shared-switch, incast, your-own or l4s.")
     ] = None,
     wall: Annotated[int, Option("--limit", parser=whole(1), metavar="SECONDS", help="Longest time that a run may compute.")] = 600,
 ) -> None:
-    begin = start.start(what, trust)
+    if (python_from or files_from) and not trust:
+        raise InputError("--python-from and --files-from say what --trust lets a page load; they go with it")
+    begin = replace(start.start(what, trust), agreed=consent(python_from, files_from=files_from))
     if lesson is not None:
         if what is not None or wasm:
             raise InputError("--lesson plays a lesson; it goes without a scenario, and without --wasm")

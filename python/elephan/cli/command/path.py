@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from elephan.cli.options import Json, NoReport, PythonFrom, Seed, Set, Workers, out_option, whole
+from elephan.cli.options import FilesFrom, Json, NoReport, PythonFrom, Seed, Set, Workers, out_option, whole
 from elephan.cli.parser import Option
 from elephan.cli.show import show
 from elephan.cli.where import Kept
@@ -51,6 +51,7 @@ def command(
     ] = None,
     out: Annotated[Path | None, out_option("results/path")] = None,
     python_from: PythonFrom = None,
+    files_from: FilesFrom = None,
     no_report: NoReport = False,
     json: Json = False,
     *,
@@ -87,6 +88,7 @@ def command(
         progress=True,
         report=False,
         python_from=python_from,
+        files_from=files_from,
         **where.named(result),
     )
     if settings_file is not None:

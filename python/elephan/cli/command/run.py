@@ -10,7 +10,7 @@ from typing import Annotated
 from elephan.base.errors import InputError
 from elephan.cli import state
 from elephan.cli.live import Live
-from elephan.cli.options import Json, NoReport, PythonFrom, Scenario, Seed, Set, Verbose, out_option
+from elephan.cli.options import FilesFrom, Json, NoReport, PythonFrom, Scenario, Seed, Set, Verbose, out_option
 from elephan.cli.parser import Option
 from elephan.cli.show import show
 from elephan.experiment.job import Job
@@ -35,6 +35,7 @@ def command(
     ] = False,
     replace: Annotated[bool, Option("--replace", help="Replace the result of another scenario or seed in --out.")] = False,
     python_from: PythonFrom = None,
+    files_from: FilesFrom = None,
     no_report: NoReport = False,
     json: Json = False,
     verbose: Verbose = False,
@@ -43,7 +44,7 @@ def command(
 ) -> None:
     state.verbose = verbose
     changes = settings(set or [])
-    source = open_source(scenario).with_trust(python_from, changes)
+    source = open_source(scenario).with_trust(python_from, changes, files_from=files_from)
     try:
         resolved = core.resolve(source, changes, seed)
     except InputError as error:
@@ -62,6 +63,7 @@ def command(
             pcap=pcap,
             replace=replace,
             python_from=python_from,
+            files_from=files_from,
         )
         _show(done, scenario, folder, warmup_check, bool(resolved.get("has_sweep")), json, no_report)
 

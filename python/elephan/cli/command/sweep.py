@@ -6,7 +6,7 @@ from typing import Annotated
 
 from elephan.base.errors import InputError
 from elephan.cli.live import Live
-from elephan.cli.options import Chosen, Json, NoReport, PythonFrom, Scenario, Seed, Workers, out_option, whole
+from elephan.cli.options import Chosen, FilesFrom, Json, NoReport, PythonFrom, Scenario, Seed, Workers, out_option, whole
 from elephan.cli.parser import Option
 from elephan.cli.show import show
 from elephan.cli.where import Shared
@@ -50,6 +50,7 @@ def command(
     workers: Workers = None,
     out: Annotated[Path | None, out_option("results/NAME-sweep")] = None,
     python_from: PythonFrom = None,
+    files_from: FilesFrom = None,
     no_report: NoReport = False,
     json: Json = False,
     *,
@@ -82,6 +83,7 @@ def command(
         progress=True,
         report=False,
         python_from=python_from,
+        files_from=files_from,
     )
     with live.experiment("sweep", source.stem, folder, where.on) as seen:
         done = where.run(partial(experiment, seen=seen), folder, result, draw=not (no_report or json or live.live))

@@ -335,6 +335,7 @@ def compare(
     progress: bool = False,
     report: bool = True,
     python_from: Any = None,
+    files_from: Any = None,
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
     on: str = "threads",
@@ -349,8 +350,8 @@ def compare(
     and `buffer` (`"250 KB"` or `"1 bdp"`) are the bottleneck's; `set` changes the network in all experiments
     (`{"template.queue.kind": "codel"}`). Repetition i has the seed `seed + i` in every variant, `seed` being 1 by default.
     `seen`: has methods `plan(jobs)` and `add(outcome)`, which are called as runs are planned and end.
-    With `scenario` all TCP traffic of that scenario gets each controller in turn, and a `Sweep` comes back. `python_from`: as of
-    `el.run`; a file that `controllers` or `set` names needs no other word.
+    With `scenario` all TCP traffic of that scenario gets each controller in turn, and a `Sweep` comes back. `python_from`
+    and `files_from`: as of `el.run`; a file that `controllers` or `set` names needs no other word.
 
     >>> panel = el.compare(["reno", "vegas"], quick=True, repetitions=2, rate="2 Mbps")
     >>> panel.labels
@@ -362,7 +363,7 @@ def compare(
     check_workers(workers)
     seed = seed_or_none(seed)
     changes = core.as_overrides(set)
-    agreed = trust(python_from, changes, [controller.value for controller in read])
+    agreed = trust(python_from, changes, [controller.value for controller in read], files_from=files_from)
     if out is not None:
         folder.check_target(out, "compare" if scenario is None else "sweep")
     how = How(workers, on, store_of(store, out), again, "compare", "compare", progress, partial=True, why=why, keep=keep, seen=seen)

@@ -55,6 +55,7 @@ def path(
     progress: bool = False,
     report: bool = True,
     python_from: Any = None,
+    files_from: Any = None,
     store: str | os.PathLike[str] | bool | None = None,
     again: bool = False,
     on: str = "threads",
@@ -69,7 +70,8 @@ def path(
     packets that the sender's queue and driver hold; `pacing`: the rate of its device; without any of them its queue is without
     bound. `disk_read`, `disk_write`: rates of the disks at both ends. A long transfer is simulated in part, unless `whole`, and
     carried on by a rule that each row names, with a range. Rows without anything random are one run, others three unless
-    `repetitions` says otherwise. `python_from`: as of `el.run`. The answer's `advice` compares Linux hosts as they are with
+    `repetitions` says otherwise. `python_from` and `files_from`: as of `el.run`.
+    The answer's `advice` compares Linux hosts as they are with
     hosts that have the advised settings.
 
     >>> answer = el.path("10 Mbps", "10 ms", size="1 MB", streams=1, congestion_control="reno")
@@ -95,6 +97,7 @@ def path(
         disk_write=disk_write,
         set=set,
         python_from=python_from,
+        files_from=files_from,
     )
     check_repetitions(repetitions, REPETITIONS_MAX)
     check_workers(workers)

@@ -68,7 +68,7 @@ class Question:
     set: Mapping[str, Any] = field(default_factory=dict)
     fq_bps: float | None = None  # of each stream on the wire, by `fq maxrate` at a sender of its own
     lost_packet: int | None = None  # ordinal of a packet of data that the path loses, beside `loss`
-    agreed: Trust = NOBODY  # what code of congestion controls the caller lets run
+    agreed: Trust = NOBODY  # what code the caller lets run, and which files he lets it read
 
     @property
     def device_bps(self) -> float:
@@ -323,6 +323,7 @@ def read_question(
     disk_write: float | str | None = None,
     set: Mapping[str, Any] | None = None,
     python_from: Any = None,
+    files_from: Any = None,
 ) -> Question:
     """A question from what a user gave; every wrong value is one line."""
     rate_bps, rtt_s = positive("rate", rate, bits_per_second), positive("rtt", rtt, seconds)
@@ -374,5 +375,5 @@ def read_question(
         disk_read_bps=_rate("disk-read", disk_read),
         disk_write_bps=_rate("disk-write", disk_write),
         set=own,
-        agreed=trust(python_from, own, [controller.value for controller in chosen]),
+        agreed=trust(python_from, own, [controller.value for controller in chosen], files_from=files_from),
     )

@@ -131,11 +131,19 @@ def _lines_of_many(facts: Facts) -> list[str]:
     return lines
 
 
-def explain(run: Any, *, set: Mapping[str, Any] | None = None, seed: int | None = None, python_from: Any = None) -> Explanation:
+def explain(
+    run: Any,
+    *,
+    set: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    python_from: Any = None,
+    files_from: Any = None,
+) -> Explanation:
     """Returns the story of a run: what limited each flow, how slow start ended, what was lost and repaired, and what helps.
 
-    `run`: a `Run`, the folder of one, or a scenario as `el.run` takes it, which is run then; `set`, `seed` and `python_from` are
-    those of `el.run`. Every number is from the tables of the run. Raises InputError for a result that is no single run.
+    `run`: a `Run`, the folder of one, or a scenario as `el.run` takes it, which is run then; `set`, `seed`, `python_from` and
+    `files_from` are those of `el.run`. Every number is from the tables of the run.
+    Raises InputError for a result that is no single run.
 
     >>> story = el.explain("sawtooth", set={"traffic.reno.congestion_control": "cubic", "stack": "rfc"})
     >>> story.findings[0].text.split(";")[0]
@@ -153,8 +161,8 @@ def explain(run: Any, *, set: Mapping[str, Any] | None = None, seed: int | None 
     elif not isinstance(run, Run):
         if getattr(run, "kind", None) is not None:
             raise InputError(f"explain tells the story of a single run, and this is a {run.kind}")
-        run = run_scenario(run, set=set, seed=seed, python_from=python_from)
+        run = run_scenario(run, set=set, seed=seed, python_from=python_from, files_from=files_from)
         return Explanation(run)
-    if set or seed is not None or python_from is not None:
-        raise InputError("set, seed and python_from are for a scenario that explain runs, not for a run that there is")
+    if set or seed is not None or python_from is not None or files_from is not None:
+        raise InputError("set, seed, python_from and files_from are for a scenario that explain runs, not for a run that there is")
     return Explanation(run)

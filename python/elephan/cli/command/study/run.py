@@ -7,11 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from elephan.cli.options import Json, NoReport, Workers, out_option
+from elephan.cli.options import FilesFrom, Json, NoReport, PythonFrom, Workers, out_option
 from elephan.cli.parser import Argument, Option
 from elephan.cli.show import show
 from elephan.cli.where import Shared
 from elephan.experiment import study
+from elephan.scenario.trust import trust
 
 
 def command(
@@ -20,14 +21,26 @@ def command(
     out: Annotated[Path | None, out_option("results/NAME, with --quick NAME-quick")] = None,
     strict: Annotated[bool, Option("--strict", help="Exit with status 1 if a claim fails.")] = False,
     workers: Workers = None,
+    python_from: PythonFrom = None,
+    files_from: FilesFrom = None,
     no_report: NoReport = False,
     json: Json = False,
     *,
     where: Shared,
 ) -> int:
-    own = study.open_study(name).name
+    own = study.open_study(name, agreed=trust(python_from, files_from=files_from)).name
     folder = out or Path("results") / (f"{own}-quick" if quick else own)
-    experiment = partial(study.run_study, name, quick=quick, out=folder, workers=workers, progress=True, report=False)
+    experiment = partial(
+        study.run_study,
+        name,
+        quick=quick,
+        out=folder,
+        workers=workers,
+        progress=True,
+        report=False,
+        python_from=python_from,
+        files_from=files_from,
+    )
     results = where.run(experiment, folder, folder, draw=not (no_report or json))
     if isinstance(results, int):
         return results
