@@ -43,7 +43,10 @@ class Rows:
         self.ports = {row["name"].replace("->", " → "): row for row in run.ports.to_pylist()}
         self.events = [row for row in run.events.to_pylist() if row["kind"] != "cnm"]
         self.drops = [row for row in self.events if row["kind"] == "drop"]
-        self.repairs = [row for row in self.events if row["kind"] in ("rto", "fast_retransmit")]
+        # A receiver's timer, for its FIN, is not its sender's.
+        sources = {row["flow"]: row["source"] for row in run.flows.to_pylist()}
+        repairs = (row for row in self.events if row["kind"] in ("rto", "fast_retransmit"))
+        self.repairs = [row for row in repairs if row["node"] == sources[row["flow"]]]
 
     @cached_property
     def samples(self) -> dict[int, list[dict[str, Any]]]:

@@ -17,8 +17,8 @@ from stories import FULL, NUMBER, Rows, near, value
 def overshoot(rows: Rows, said: re.Match[str]) -> None:
     flow = rows.number(said["flow"])
     noticed, row = rows.noticed(flow), rows.flows[flow]
-    phases = [one["phase"] for one in rows.samples[flow] if one["time_ns"] < noticed]
-    assert said["noticed"] or phases[-1] == "slow_start"
+    phases = [one["phase"] for one in rows.samples.get(flow, ()) if one["time_ns"] < noticed]
+    assert said["noticed"] or phases[-1:] in ([], ["slow_start"])
     repaired = noticed if said["noticed"] else rows.repaired(flow, noticed)
     lost = rows.lost_until(flow, repaired)
     assert {f"{one['node']} → {one['peer']}" for one in lost[:1]} == {said["port"]}
@@ -70,18 +70,21 @@ def first_window(rows: Rows, said: re.Match[str]) -> None:
 
 
 def first_windows(rows: Rows, said: re.Match[str]) -> None:
-    segments = value(said["segments"])
+    segments, entry = value(said["segments"]), said["whose"].partition(" flows of ")[2]
+    connected = {flow: row for flow, row in rows.flows.items() if row["established_ns"] is not None}
     lost = Counter(
         one["flow"]
         for one in rows.drops
         if one["reason"] in FULL
-        and one["flow"] in rows.flows
+        and one["flow"] in connected
+        and entry in ("", connected[one["flow"]]["traffic"])
+        and connected[one["flow"]]["max_pipe_size"] >= (segments - 1) * connected[one["flow"]]["cur_mss"]  # it had as much to send
         and rows.flows[one["flow"]]["established_ns"] <= one["time_ns"] <= rows.noticed(one["flow"])
         and (rows.flows[one["flow"]]["max_ss_cwnd"] or math.inf) < 2 * segments * rows.flows[one["flow"]]["cur_mss"]
     )
     for flow in list(lost):
         row = rows.flows[flow]
-        beside = [one["established_ns"] - row["established_ns"] for one in rows.flows.values()]
+        beside = [one["established_ns"] - row["established_ns"] for one in connected.values()]
         together = sum(-row["min_rtt_ns"] <= apart < row["min_rtt_ns"] for apart in beside)
         size = max(one["packet_bytes"] for one in rows.of(flow, rows.drops))
         if together * segments * size <= rows.ports[said["port"]]["queue_max_bytes"]:

@@ -256,7 +256,18 @@ class Facts:
         numbers = {name: _numbers(events, name) for name in _EVENT_NUMBERS}
         self.events = Events(numbers, Words.of(events, "kind"), Words.of(events, "reason"))
         self.drops = self.events.where(self.events.kind.are("drop"))
-        self.repairs = self.events.where(self.events.kind.are("fast_retransmit", "rto"))
+        self.repairs = self.events.where(self.events.kind.are("fast_retransmit", "rto") & self._at_senders())
+
+    def _at_senders(self) -> npt.NDArray[np.bool_]:
+        """Which events are of a flow's source; a receiver has a timer too, for its FIN."""
+        nodes, sources = Words.of(self.run.events, "node"), self.flow_texts("source")
+        if nodes.words == [""] or not sources:
+            return np.ones(len(self.events), dtype=bool)
+        codes = {word: code for code, word in enumerate(nodes.words)}
+        numbers = np.asarray(self.view.flow_ids, dtype=np.float64)
+        own = np.asarray([codes.get(source, -1) for source in sources])
+        place = np.minimum(np.searchsorted(numbers, self.events.flow), numbers.size - 1)
+        return np.asarray((numbers[place] == self.events.flow) & (own[place] == nodes.codes))
 
     @property
     def recorded(self) -> bool:
