@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import elephan as el
 import pytest
 from elephan import open as results
 from elephan.base.stats import Interval
+from elephan.experiment import claims
 from elephan.experiment.compare.panel import Controller, Panel
 from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import Trial, Trials, Variant
 from elephan.report.figure.dots import dot_columns
 from elephan.report.figure.panel_figures import jain_map
 from elephan.report.paint import painted
+from elephan.report.words.answer import answer
+from elephan.report.words.effects import effects
+from elephan.report.words.swept import Swept
 from elephan.statistic import bounds
 
 
@@ -70,3 +75,40 @@ def test_an_interval_that_leaves_the_axis_has_a_head_there() -> None:
     axes = painted(figure).axes[0]
     heads = [line for line in axes.lines if line.get_marker() in ("<", ">")]
     assert [(head.get_marker(), head.get_xdata()[0], head.get_ydata()[0]) for head in heads] == [(">", axes.get_xlim()[1], 0.0)]
+
+
+def test_an_effect_on_a_share_is_a_hundred_points_at_most() -> None:
+    """The effect of p is 0.9 with one seed and 0.1 with the other: 0.5 +- 12.7 * 0.4."""
+    rows, variants = [], []
+    for p in (1, 2):
+        for q in (1, 2):
+            label = f"p={p} q={q}"
+            variants.append(Variant(label, {"p": p, "q": q}))
+            for seed, gain in enumerate((0.9, 0.1)):
+                rows.append(Trial(label, seed, {"utilisation.max": gain * (p - 1), "drops.sum": gain * (p - 1)}))
+    swept = Swept(Sweep("made up", variants, rows, {}))
+    share, count = (effects(swept, name)[0].interval for name in ("utilisation.max", "drops.sum"))
+    assert (share.mean, share.low, share.high) == (pytest.approx(0.5), -1.0, 1.0)
+    assert (count.low, count.high) == pytest.approx((0.5 - 12.7062 * 0.4, 0.5 + 12.7062 * 0.4))
+
+
+def test_goodput_over_stretches_of_a_run_is_no_less_than_nothing() -> None:
+    """One burst within ten stretches: its mean is a tenth of it, and 2.26 standard errors of as much is more than that."""
+    late = {"traffic.reno.start": "9 s", "duration": "10 s", "warmup": "100 ms", "record.every": "10 ms"}
+    text = " ".join(answer(el.run("sawtooth", set=late)))
+    low = re.search(r"\((\S+) [kM]?b/s to \S+ [kM]?b/s over ten stretches of the run\)", text)
+    assert low is not None, text
+    assert low[1] == "0"
+
+
+def test_what_a_callers_function_gives_may_be_negative() -> None:
+    """A claim about `each.gain`, -3 and -1: the interval keeps its lower end."""
+
+    class Made:
+        def by_seed(self, *where: str) -> dict[int, float]:
+            return {1: -3.0, 2: -1.0}
+
+    part = claims.Part("x", "each.gain", "a", claims.Bounds(-10.0, 0.0))
+    shown, _ = claims.measured(part, Made())
+    assert shown.low == pytest.approx(-2 - 12.7062)
+    assert shown.mean == -2

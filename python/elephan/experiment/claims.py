@@ -248,8 +248,10 @@ def _interval(part: Part, sample: Sequence[float]) -> stats.Interval:
 def _shown(part: Part, interval: stats.Interval) -> stats.Interval:
     """The interval cut off where its quantity ends: a share at 1, a count or a ratio at 0."""
     top = math.inf if part.compare == "ratio" else bounds.top_of(part.statistic)
-    low = -top if part.compare == "difference" else 0.0
-    return stats.within(interval, low, max(top, interval.mean)) if math.isfinite(interval.mean) else interval
+    low = {"difference": -top, "ratio": 0.0}.get(part.compare, bounds.low_of(part.statistic, 0))
+    if not math.isfinite(interval.mean):
+        return interval
+    return stats.within(interval, min(low, interval.mean), max(top, interval.mean))
 
 
 def measured(part: Part, evidence: Evidence) -> tuple[stats.Interval, list[float]]:

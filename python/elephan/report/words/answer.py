@@ -330,5 +330,6 @@ def _within(run: Run) -> str:
     interval = stats.batch_interval(series) if series.size >= 20 else None
     if interval is None or not math.isfinite(interval.low):
         return ""
+    interval = stats.within(interval, 0.0, math.inf)
     low, high = show(interval.low, "bps"), show(interval.high, "bps")
     return f" ({low} to {high} over ten stretches of the run)" if low != high else ""

@@ -16,6 +16,7 @@ import numpy as np
 
 from elephan.base import stats
 from elephan.report.words.swept import Array, Axis, Swept
+from elephan.statistic import bounds
 
 LEVELS_MAX = 12  # of numbers that have a mean each
 
@@ -41,12 +42,14 @@ def effects(swept: Swept, statistic: str) -> list[Effect]:
     matrix = np.concatenate([np.ones((len(values), 1)), *columns], axis=1)[whole]
     if np.linalg.matrix_rank(matrix) < matrix.shape[1]:
         return []
-    found, begin = [], 1
+    found, begin, top = [], 1, bounds.top_of(statistic)
     fit = np.linalg.lstsq(matrix, values[whole], rcond=None)[0]  # a row for each column of the matrix, a column for each seed
     for axis, own in zip(axes, columns, strict=True):
         of = slice(begin, begin + own.shape[1])
         begin += own.shape[1]
-        found.append(_effect(axis, matrix, values[whole], fit, of, drawn))
+        own_effect = _effect(axis, matrix, values[whole], fit, of, drawn)
+        # Two shares differ by a hundred points at most.
+        found.append(own_effect._replace(interval=stats.within(own_effect.interval, -top, top)))
     return sorted(found, key=lambda one: -abs(one.interval.mean))
 
 
