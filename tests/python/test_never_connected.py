@@ -79,3 +79,49 @@ def test_a_host_that_asks_for_another_kind_of_ecn_is_told() -> None:
     run = el.run(scenario({"congestion_control": "prague"}), set={"tcp.ecn": "classic"})
     assert run.flows["ecn"].to_pylist() == [True]
     assert any("1 flow of prague has no Accurate ECN" in line for line in warnings(run))
+
+
+def direct(queue: str) -> str:
+    """Two hosts on one cable, whose queue is told under a key."""
+    link = {"between": ["a", "b"], "rate": "10 Mbps", "delay": "5 ms", queue: {"kind": "fifo", "limit": "20 p"}}
+    found = {"hosts": {"a": {}, "b": {}}, "links": [link], "traffic": [{"from": "a", "to": "b", "kind": "bulk"}]}
+    return json.dumps({"duration": "2 s", **found})
+
+
+STEP = {"kind": "dualpi2", "step_thresh": "1 ms"}
+SLOW = {"template.rate": "4 Mbps", "traffic.t0.tcp.ecn": "accurate"}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "followed", "changes"),
+    [
+        (
+            scenario({"congestion_control": "xcp"}),
+            'say queue = { kind = "xcp" }',
+            scenario({"congestion_control": "xcp"}, queue={"kind": "xcp"}),
+            {},
+        ),
+        (direct("queue"), "say host_queue", direct("host_queue"), {}),
+        (
+            scenario({"congestion_control": "prague"}, queue=STEP),
+            "Raise step_thresh to two frames or more",
+            scenario({"congestion_control": "prague"}, queue={**STEP, "step_thresh": "7 ms"}),  # two frames take 6.2 ms
+            SLOW,
+        ),
+        (
+            scenario(ASKS, {}, queue=MARKING),
+            'Say tcp = { ecn = "classic" } for them',
+            scenario(ASKS, {"tcp": {"ecn": "classic"}}, queue=MARKING),
+            {},
+        ),
+        (
+            scenario({}, {}),
+            'Draw something, as start = { uniform = ["0 s", "100 ms"] }',
+            scenario({"start": {"uniform": ["0 s", "100 ms"]}}, {}),
+            {},
+        ),
+    ],
+)
+def test_what_a_warning_says_to_do_ends_it(text: str, line: str, followed: str, changes: dict[str, Any]) -> None:
+    assert any(line in one for one in warnings(el.run(text, set=changes)))
+    assert not any(line in one for one in warnings(el.run(followed, set=changes)))
