@@ -14,6 +14,7 @@ import io
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -135,7 +136,9 @@ def _resolves(dotted: str) -> bool:
             found = getattr(found, part)
         except AttributeError:
             try:
-                found = importlib.import_module(".".join(parts[:place]))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # older names of modules are found too
+                    found = importlib.import_module(".".join(parts[:place]))
             except ImportError:
                 return _is_field(found, part) and place == len(parts)
     return True

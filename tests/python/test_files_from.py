@@ -11,6 +11,7 @@ import elephan as el
 import pytest
 from elephan import cli
 from elephan.experiment.study import run_study
+from pages import Failed, Page, served
 
 NETWORK = 'duration = "2 s"\n[template]\nkind = "dumbbell"\nrate = "10 Mbps"\ndelay = "5 ms"\n'
 TRAFFIC = '[[traffic]]\nname = "flow"\nfrom = "sender"\nto = "receiver"\n'
@@ -92,6 +93,23 @@ def test_every_entry_asks_and_takes_what_the_caller_names(tmp_path: Path) -> Non
         assert cli.status_of([*words, "--files-from", str(tmp_path / "lab2")]) == 2, words
         assert cli.status_of([*words, "--files-from", str(tmp_path / "lab2"), "--files-from", str(tmp_path)]) == 0, words
     assert cli.status_of(["compare", "reno", "--scenario", str(file), "-n", "1", "--out", out + "-compare"]) == 2
+
+
+def test_workers_of_their_own_take_what_the_caller_names(tmp_path: Path) -> None:
+    file = lab(tmp_path, "trace", "../outside.csv")
+    done = el.sweep(file, repetitions=2, on="processes", workers=1, files_from=tmp_path)
+    assert (len(done.trials), done.failures) == (2, [])
+
+
+def test_the_page_takes_them_with_trust(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = lab(tmp_path, "trace", "../outside.csv")
+    assert cli.status_of(["explore", str(file), "--no-open", "--files-from", str(tmp_path)]) == 2
+    assert "they go with it" in capsys.readouterr().err
+    text = file.read_text()
+    with served(str(file), "--trust") as (address, _), Page(address) as page, pytest.raises(Failed, match=REFUSED):
+        page.ask("run", text=text)
+    with served(str(file), "--trust", "--files-from", str(tmp_path)) as (address, _), Page(address) as page:
+        assert page.ask("run", text=text)[0]["kind"] == "done"
 
 
 def test_what_lands_in_the_result_is_what_was_agreed_to(tmp_path: Path) -> None:

@@ -304,7 +304,7 @@ TRAFFIC = '[[traffic]]\nname = "f"\nfrom = "sender"\nto = "receiver"\n'
 NETWORK = 'duration = "1 s"\n[template]\nkind = "dumbbell"\nrate = "10 Mbps"\ndelay = "5 ms"\n'
 OF_FILES = {
     "trace": NETWORK + TRAFFIC + 'kind = "replay"\nfile = "./any"\n',
-    "cdf": NETWORK + TRAFFIC + 'kind = "poisson"\nload = 0.5\nsize = { cdf = "./any" }\n',
+    "cdf": NETWORK + TRAFFIC + 'kind = "transfers"\nload = "2 Mbps"\nsize = { cdf = "./any" }\n',
     "profile": NETWORK + '[hosts.sender]\ndisk = { profile = "./any" }\n' + TRAFFIC + 'kind = "bulk"\n',
 }
 
