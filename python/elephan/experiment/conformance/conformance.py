@@ -331,8 +331,11 @@ class _Work:
                 if label == self.controller.label:
                     seeds.setdefault(where, one.job.seed)
         asked = [one for one in checks if one.asked is not None]
-        own, told = self.controller.label, {name: (failures.get(name, {}), lost.get(name, "")) for name in map(_setting, asked)}
-        found = [judge(one, own, trials, *told[_setting(one)], last) for one in asked]
+        own, told = (
+            self.controller.label,
+            {name: (failures.get(name, {}), last, lost.get(name, "")) for name in map(_setting, asked)},
+        )
+        found = [judge(one, own, trials, *told[_setting(one)]) for one in asked]
         return [replace(one, broken=seeds.get(_setting(one.check))) for one in found]
 
     def _why_not(self, check: Check) -> str:

@@ -89,9 +89,9 @@ class Finding:
         return replace(found, mean=of_value(found.mean), low=values[0], high=values[1])
 
 
-def judge(check: Check, label: str, trials: Trials, failures: Mapping[str, str], lost: str, last: bool) -> Finding:
-    """Returns the finding of a check. `failures`: the line of a run that failed, by variant. `lost`: the line of a run that the
-    machine ended, empty for none. `last`: no more repetitions come.
+def judge(check: Check, label: str, trials: Trials, failures: Mapping[str, str], last: bool, lost: str = "") -> Finding:
+    """Returns the finding of a check. `failures`: the line of a run that failed, by variant. `last`: no more repetitions come.
+    `lost`: the line of a run that the machine ended.
     """
     asked = check.asked
     assert asked is not None
