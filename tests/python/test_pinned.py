@@ -164,6 +164,30 @@ def test_a_module_that_was_edited_after_its_import_counts_as_it_was_loaded(tmp_p
     assert len(Store.at(tmp_path / "kept").rows()) == 4
 
 
+def test_a_class_made_in_a_function_is_also_what_it_closes_over(tmp_path: Path) -> None:
+    """Two processes give it the same name."""
+    text = f"""
+import sys, elephan as el
+def made(gain):
+    class Mine(el.CongestionControl):
+        slow_start = False
+        def on_round(self, round):
+            self.cwnd = gain * self.mss
+    return Mine
+chosen = {{"{CONTROLLER}": made(int(sys.argv[1])), "duration": "300 ms", "warmup": "0 s"}}
+done = el.sweep("sawtooth", set=chosen, repetitions=2, store="kept", statistics=["cwnd_bytes.max"])
+print(done.values("base", "cwnd_bytes.max")[0])
+"""
+    (tmp_path / "own.py").write_text(text)
+    time.sleep(0.05)  # the system counts the begin of processes in hundredths of a second
+    found = []
+    for gain in ("30", "40", "30"):
+        done = subprocess.run([sys.executable, "own.py", gain], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        found.append(float(done.stdout) / 1448)
+    assert found == [30, 40, 30]
+    assert len(Store.at(tmp_path / "kept").rows()) == 4
+
+
 def test_the_files_beside_a_program_are_a_part_of_the_key(tmp_path: Path) -> None:
     named, found = program(tmp_path), []
     for number in (30, 40, 40, 30):

@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from elephan.base.errors import InputError
+from elephan.experiment.told import told
 from elephan.result.build import digest as digest
 from elephan.result.build import engine as engine
 from elephan.scenario import core
 from elephan.scenario.guestsource import folder_of, inputs_of, named_in, provenance
 from elephan.scenario.inputs import Inputs
-from elephan.scenario.reference import may_name, short
+from elephan.scenario.reference import HANDED_OVER, may_name, short
 from elephan.scenario.source import Source
 from elephan.scenario.watch import Notes
 
@@ -108,9 +109,15 @@ def _guests(source: Source, values: Mapping[str, Any]) -> tuple[str, Inputs, str
         if row["source_sha256"] is None:
             return "", found, f"{reference} has no source"
     folder = folder_of(source.name)
+    session = []
     for key, reference in named:
+        if reference in HANDED_OVER:  # made in a function, or typed in: its source does not say what it closes over
+            parts, _ = told(HANDED_OVER[reference])
+            if parts is None:
+                return "", found, f"{short(key, reference)} uses what has no bytes"
+            session.append(digest(*parts))
         read = inputs_of(key, reference, folder, source.agreed)
         found.add(Inputs(read.digests, {f"{short(key, reference)} {why}" for why in read.unpinned}))
     here = f" {os.path.realpath(folder or '.')}{os.sep}"
     names = [(name.replace(here, " ", 1), found.digests[name]) for name in sorted(found.digests)]
-    return digest(json.dumps(rows), json.dumps(names)) if rows else "", found, ""
+    return digest(json.dumps(rows), json.dumps(names), *session) if rows else "", found, ""
