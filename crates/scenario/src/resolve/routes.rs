@@ -156,29 +156,47 @@ impl<'a> Graph<'a> {
         (tree.hops[a as usize] != UNREACHED).then(|| tree.delay_ps[a as usize])
     }
 
-    /// Every link on a shortest path from `a` to `b`.
-    fn links_between(&self, a: u32, b: u32) -> Vec<u32> {
-        let Some(tree) = self.trees.get(&b) else { return Vec::new() };
-        let mut links = Vec::new();
-        let mut layer = vec![a];
-        while !layer.is_empty() {
-            let mut next: Vec<u32> = Vec::new();
-            for &node in &layer {
-                let hops = tree.hops[node as usize];
-                for &link in &self.out[node as usize] {
-                    let to = self.resolver.links[link as usize].to;
-                    let nearer = tree.hops[to as usize].checked_add(1) == Some(hops);
-                    if nearer && (to == b || self.forwards(to)) {
-                        links.push(link);
-                        next.push(to);
-                    }
+    /// The links of each node that lead nearer to `target`, whose tree must be there.
+    fn nearer(&self, target: u32) -> Nearer {
+        let tree = self.trees.get(&target);
+        let mut nearer = Nearer { links: Vec::new(), ends: Vec::with_capacity(self.out.len()) };
+        for (node, out) in self.out.iter().enumerate() {
+            if let Some(tree) = tree.filter(|tree| tree.hops[node] != UNREACHED) {
+                let ends = out.iter().map(|&link| (link, self.resolver.links[link as usize].to));
+                nearer.links.extend(ends.filter(|&(_, to)| {
+                    let is_nearer = tree.hops[to as usize].checked_add(1) == Some(tree.hops[node]);
+                    is_nearer && (to == target || self.forwards(to))
+                }));
+            }
+            nearer.ends.push(nearer.links.len());
+        }
+        nearer
+    }
+}
+
+/// The links that lead nearer to one node, with their far ends: those of node n end at `ends[n]`.
+struct Nearer {
+    links: Vec<(u32, u32)>,
+    ends: Vec<usize>,
+}
+
+impl Nearer {
+    fn of(&self, node: u32) -> &[(u32, u32)] {
+        let begin = node.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.links[begin..self.ends[node as usize]]
+    }
+
+    /// Calls `each` for every link on a shortest path from `a`. `seen` has the number of the last call that met a node; this is `call`.
+    fn links_from(&self, a: u32, (seen, call): (&mut [u32], u32), each: &mut dyn FnMut(u32)) {
+        let mut left = vec![a];
+        while let Some(node) = left.pop() {
+            for &(link, to) in self.of(node) {
+                each(link);
+                if std::mem::replace(&mut seen[to as usize], call) != call {
+                    left.push(to);
                 }
             }
-            next.sort_unstable();
-            next.dedup();
-            layer = next;
         }
-        links
     }
 }
 
@@ -296,12 +314,20 @@ impl Resolver<'_> {
                 impatient.push((entry, message));
             }
         }
+        let mut ways: BTreeMap<u32, Vec<(u32, bool, &Bundle)>> = BTreeMap::new();
         for ((a, b), bundle) in &bundles {
-            stop::look();
-            for (data, links) in [(true, graph.links_between(*a, *b)), (false, graph.links_between(*b, *a))] {
-                for link in links {
+            ways.entry(*b).or_default().push((*a, true, bundle));
+            ways.entry(*a).or_default().push((*b, false, bundle));
+        }
+        let (mut seen, mut call) = (vec![0; self.nodes.len()], 0);
+        for (target, ways) in ways {
+            let nearer = graph.nearer(target);
+            for (from, data, bundle) in ways {
+                stop::look();
+                call += 1;
+                nearer.links_from(from, (&mut seen, call), &mut |link| {
                     crossings[link as usize].add(data, bundle.flows, bundle.rtt_ps, bundle.ip_bytes);
-                }
+                });
             }
         }
         Crossed { crossings, longest_rtt_ps, unreachable, impatient }
