@@ -129,11 +129,12 @@ def resolved_toml(
     format: Format,
     overrides: Overrides = "{}",
     seed: int | None = None,
+    cancel: Cancel | None = None,
     agreed: object = None,
 ) -> str:
     """The resolved scenario in TOML, every default spelled out, and nothing else."""
 
-def toml_values(text: str) -> str:
+def toml_values(text: str, cancel: Cancel | None = None) -> str:
     """The values of a text in TOML as JSON, with no check but that of its syntax."""
 
 def find_file(name: str, folder: str | None, places: list[str], own: bool, beside: bool, runs: bool) -> tuple[Path, bool]:
@@ -152,6 +153,12 @@ def variants(
     """The runs of `[sweep]`, JSON: a list of `label`, `overrides`, `parameters`, `seed`, `repetition`. All have been checked.
 
     A list in `overrides`, or a text `v1,v2` in a pair, is swept as well.
+    """
+
+def end_unanswered(fd: int, patience_s: float, status: int) -> None:
+    """Ends the process with `status` if a signal comes and the main thread runs no Python for `patience_s` seconds after it.
+
+    `fd` is the reading end of the pipe of `signal.set_wakeup_fd`, which this takes over. Not on Windows.
     """
 
 def schema() -> str:

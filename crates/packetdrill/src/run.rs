@@ -9,7 +9,7 @@ use crate::script::{Action, At, Call, Event, Micros, Packet, Script, flag};
 use crate::setup::Setup;
 use crate::verdict::Stop;
 use elephan_tcp::{Flags, Options};
-use elephan_units::{Span, Time};
+use elephan_units::{Span, Time, stop};
 use std::path::Path;
 
 /// Steps of a run at most: timers that never end are an error of the endpoint.
@@ -93,6 +93,7 @@ impl<'a> Runner<'a> {
     }
 
     fn event(&mut self, event: &Event) -> Result<(), Stop> {
+        stop::look();
         let base = self.last;
         let (from, to) = match event.at {
             At::Absolute(at) => (at, at),
@@ -145,6 +146,7 @@ impl<'a> Runner<'a> {
     }
 
     fn step(&mut self, limit: Time) -> Result<(), Stop> {
+        stop::look();
         self.steps += 1;
         if self.steps > STEPS_MAX {
             return Err(Stop::differs("an end", format!("{STEPS_MAX} timers without one")));

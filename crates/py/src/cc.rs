@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
 
-use crate::errors::{ScenarioError, guard, scenario_error};
+use crate::errors::{ScenarioError, guard, guard_long, scenario_error};
 use crate::guest;
 use crate::json;
 use crate::number;
@@ -383,6 +383,6 @@ pub fn check_built_in(
     let spec: Spec = serde_json::from_value(Value::Object(json::table(words)?)).map_err(scenario_error)?;
     let rules = Rules::of(&spec);
     let make = |slow: &slow_start::Spec| Controller::with_slow_start(&spec, slow, Some(2.0), fuzz::MSS, fuzz::INITIAL);
-    let outcome = py.detach(|| guard(|| Ok(fuzz::all(&make, &rules, seed, cases, acks))))?;
+    let outcome = py.detach(|| guard_long(None, || Ok(fuzz::all(&make, &rules, seed, cases, acks))))?;
     Ok(outcome.err().map(|failure| (failure.to_string(), None)))
 }

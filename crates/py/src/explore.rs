@@ -90,7 +90,9 @@ impl Desk {
             Packets::File(path) => Place::File(path),
         });
         py.detach(|| {
-            guard(|| self.0.load(text, summary, found, capture).map_err(|trouble| scenario_error(trouble.message)))
+            guard_long(None, || {
+                self.0.load(text, summary, found, capture).map_err(|trouble| scenario_error(trouble.message))
+            })
         })
     }
 

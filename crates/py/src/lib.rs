@@ -12,6 +12,8 @@
 
 mod cc;
 mod disk;
+#[cfg(unix)]
+mod ends;
 mod errors;
 mod explore;
 mod guest;
@@ -39,6 +41,8 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;
+    #[cfg(unix)]
+    ends::register(module)?;
     guest::register(module)?;
     listing::register(module)?;
     scenario::register(module)?;

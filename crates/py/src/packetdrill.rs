@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use elephan_packetdrill::{Settings, run};
 use pyo3::prelude::*;
 
-use crate::errors::{guard, scenario_error};
+use crate::errors::{guard_long, scenario_error};
 use crate::json;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -18,7 +18,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyo3(signature = (text, folder=None, stack="linux", trace=false))]
 fn packetdrill(py: Python<'_>, text: String, folder: Option<PathBuf>, stack: &str, trace: bool) -> PyResult<String> {
     let settings = Settings { stack: stack.to_owned(), trace };
-    let report = py.detach(|| guard(|| Ok(run(&text, folder.as_deref(), &settings))))?;
+    let report = py.detach(|| guard_long(None, || Ok(run(&text, folder.as_deref(), &settings))))?;
     match report {
         Some(report) => json::text(&report),
         None => {

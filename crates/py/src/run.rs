@@ -80,26 +80,26 @@ pub struct RunResult {
 impl RunResult {
     /// The summary as JSON.
     #[getter]
-    fn summary(&self) -> PyResult<String> {
-        json::text(&self.summary)
+    fn summary(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| guard_long(None, || json::text(&self.summary)))
     }
 
     /// The resolved scenario in TOML, every default spelled out.
     #[getter]
-    fn resolved_toml(&self) -> String {
-        self.resolved.toml()
+    fn resolved_toml(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| guard_long(None, || Ok(self.resolved.toml())))
     }
 
     /// The values of the resolved scenario as JSON.
     #[getter]
-    fn resolved(&self) -> PyResult<String> {
-        json::text(&self.resolved.values)
+    fn resolved(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| guard_long(None, || json::text(&self.resolved.values)))
     }
 
     /// Parameters with their origin and overrides dropped, as JSON.
     #[getter]
-    fn provenance(&self) -> PyResult<String> {
-        json::text(&scenario::provenance(&self.resolved))
+    fn provenance(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| guard_long(None, || json::text(&scenario::provenance(&self.resolved))))
     }
 
     /// The tables by name, for `pyarrow.table`; empty when they were written to a folder.

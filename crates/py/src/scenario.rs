@@ -215,7 +215,8 @@ fn resolve(
 
 /// The resolved scenario in TOML, every default spelled out, and nothing else: the key of a kept run is made of it.
 #[pyfunction]
-#[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None, agreed=None))]
+#[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None, cancel=None, agreed=None))]
+#[expect(clippy::too_many_arguments, reason = "the Python function names each")]
 fn resolved_toml(
     py: Python<'_>,
     text: String,
@@ -223,11 +224,13 @@ fn resolved_toml(
     format: &str,
     overrides: Overrides,
     seed: Option<u64>,
+    cancel: Option<&Bound<'_, Cancel>>,
     agreed: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let source = source(text, name, format, agreed)?;
+    let flag = cancel.map(|cancel| cancel.get().flag());
     py.detach(|| {
-        guard(|| {
+        guard_long(flag, || {
             let resolved =
                 overrides.to_overrides().and_then(|overrides| elephan_scenario::read(&source, &overrides, seed));
             Ok(resolved.map_err(scenario_errors)?.toml())
@@ -237,8 +240,12 @@ fn resolved_toml(
 
 /// The values of a text in TOML as JSON, with no check but that of its syntax.
 #[pyfunction]
-fn toml_values(text: String) -> PyResult<String> {
-    json::text(&Source::toml("<toml text>", text).to_json().map_err(scenario_errors)?)
+#[pyo3(signature = (text, cancel=None))]
+fn toml_values(py: Python<'_>, text: String, cancel: Option<&Bound<'_, Cancel>>) -> PyResult<String> {
+    let flag = cancel.map(|cancel| cancel.get().flag());
+    py.detach(|| {
+        guard_long(flag, || json::text(&Source::toml("<toml text>", text).to_json().map_err(scenario_errors)?))
+    })
 }
 
 /// The runs of a scenario's `[sweep]` as a JSON list of `label`, `overrides`, `parameters`, `seed`, `repetition`.

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
-use crate::errors::{Cancelled, guard, output_error, run_error, scenario_error};
+use crate::errors::{Cancelled, guard_long, output_error, run_error, scenario_error};
 use crate::json;
 use crate::memory;
 use crate::run::Cancel;
@@ -40,8 +40,8 @@ pub struct Trace {
 impl Trace {
     /// The summary as JSON.
     #[getter]
-    fn summary(&self) -> PyResult<String> {
-        json::text(&self.summary)
+    fn summary(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| guard_long(None, || json::text(&self.summary)))
     }
 
     /// The tables by name, for `pyarrow.table`; empty when they were written to a folder.
@@ -84,8 +84,9 @@ fn analyze(
     let in_folder = folder.is_some();
     let mut looked = Instant::now();
     let mut raised = None;
+    let stop = flag.clone();
     let mut watch = |at: &Progress| {
-        if flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+        if stop.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             return false;
         }
         if stop::memory_is_short() {
@@ -103,9 +104,8 @@ fn analyze(
         raised = told.err();
         raised.is_none()
     };
-    memory::refill()?;
     let outcome: PyResult<Result<(Summary, Tables), Error>> = py.detach(|| {
-        guard(|| {
+        guard_long(flag, || {
             let mut read = || -> Result<(Summary, Tables), Error> {
                 let mut recorder = match &folder {
                     Some(folder) => TraceRecorder::to_folder(folder)?,

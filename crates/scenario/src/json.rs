@@ -1,5 +1,7 @@
 //! JSON text to tree (RFC 8259), with the position of every key and value.
 
+use elephan_units::stop;
+
 use crate::error::Problem;
 use crate::tree::{Entry, Node, Origin, Path, Table, Value};
 
@@ -50,6 +52,7 @@ impl Parser<'_> {
 
     /// A value; `None` for `null`, which means "not given".
     fn value(&mut self) -> Result<Option<Node>> {
+        stop::look();
         let origin = Origin::Text(self.at);
         let value = match self.peek() {
             Some(b'{') => self.nested(Parser::object)?,

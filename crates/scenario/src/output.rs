@@ -1,6 +1,7 @@
 //! The resolved scenario as text, and where each of its values comes from.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Write};
 
 use elephan_units::stop;
 use indexmap::IndexMap;
@@ -54,11 +55,30 @@ pub(crate) fn provenance(words: &Scenario, tree: &Node, values: &Json, root: &Js
 
 /// Returns a scenario that is a JSON value as TOML, laid out as a resolved one is.
 pub fn to_toml(scenario: &Json) -> String {
-    scenario.as_object().map(|map| document(map).to_string()).unwrap_or_default()
+    let mut out = Looking::default();
+    // Nothing that writes to a text in memory fails.
+    let _ = scenario.as_object().map(|map| write!(out, "{}", document(map)));
+    out.text
+}
+
+/// Collects a text and looks, as it grows, whether the work is to stop.
+#[derive(Default)]
+struct Looking {
+    text: String,
+    seldom: stop::Seldom,
+}
+
+impl Write for Looking {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        self.seldom.look();
+        self.text.push_str(part);
+        Ok(())
+    }
 }
 
 /// Leaves out what is not given and tables without content.
 fn prune(json: &mut Json) {
+    stop::look();
     if let Json::Object(map) = json {
         map.values_mut().for_each(prune);
         map.retain(|_, v| !v.is_null() && v.as_object().is_none_or(|m| !m.is_empty()));
@@ -103,6 +123,7 @@ fn table(json: &Json) -> Table {
 }
 
 fn inline(json: &Json) -> Toml {
+    stop::look();
     match json {
         Json::Null => Toml::from(""),
         Json::Bool(b) => Toml::from(*b),

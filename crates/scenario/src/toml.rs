@@ -1,5 +1,6 @@
 //! TOML text to tree.
 
+use elephan_units::stop;
 use toml_edit::{Document, Item, Key, TableLike, Value as Toml};
 use toml_parser::parser::{RecursionGuard, parse_document};
 use toml_parser::{Expected, ParseError};
@@ -108,6 +109,7 @@ fn table(from: &dyn TableLike, offset: usize, path: &Path) -> Result<Node, Probl
 }
 
 fn item(from: &Item, near: usize, path: &Path) -> Result<Node, Problem> {
+    stop::look();
     match from {
         Item::None => Ok(Node::table(Origin::Text(near))),
         Item::Value(v) => value(v, near, path),

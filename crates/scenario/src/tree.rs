@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use elephan_units::stop;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
@@ -145,6 +146,7 @@ impl Node {
 
     /// A tree of one origin.
     pub fn from_json(json: &Json, origin: Origin) -> Node {
+        stop::look();
         let value = match json {
             // `null` means "not given" and is left out of tables; elsewhere it is as good as nothing.
             Json::Null => Value::Table(Table::new()),
@@ -165,6 +167,7 @@ impl Node {
     }
 
     pub fn to_json(&self) -> Json {
+        stop::look();
         match &self.value {
             Value::Bool(b) => Json::Bool(*b),
             Value::Integer(i) => Json::from(*i),

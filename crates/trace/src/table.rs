@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use elephan_record::{Text, TraceEventRow, TraceRecorder};
+use elephan_units::stop;
 
 use crate::clock::Tick;
 use crate::connection::{Connection, Watched};
@@ -116,6 +117,7 @@ impl<'a> Connections<'a> {
     fn remove(&mut self, key: Key) {
         self.last = None;
         if let Some(place) = self.places.remove(&key) {
+            stop::look();
             self.free.push(place);
             if let Some(live) = self.live[place].take() {
                 self.write(key, *live);

@@ -10,7 +10,7 @@ mod story;
 
 use std::fmt;
 
-use elephan_units::{Span, Time};
+use elephan_units::{Span, Time, stop};
 
 pub use story::{Step, What};
 
@@ -120,6 +120,7 @@ impl<'a> Pair<'a> {
 
     /// A step of the congestion control alone, and the rule that it breaks.
     fn step_alone(&mut self, step: &Step) -> Result<(), String> {
+        stop::look();
         self.now = self.now.saturating_add(step.pause);
         let before = (self.one.window(), self.one.ssthresh());
         step.what.apply(&mut self.one, self.now);

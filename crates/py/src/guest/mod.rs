@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 pub use controller::Raised;
 use controller::{Class, Hooks, Maker};
 
-use crate::errors::{ScenarioError, guard, run_error, scenario_error};
+use crate::errors::{ScenarioError, guard_long, run_error, scenario_error};
 use crate::json;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -154,7 +154,7 @@ fn check_guest(
     };
     let spec = elephan_cc::Spec::Guest(spec.bound(Arc::new(Maker(class))));
     let make = |slow: &slow_start::Spec| Controller::with_slow_start(&spec, slow, Some(2.0), fuzz::MSS, fuzz::INITIAL);
-    let outcome = py.detach(|| guard(|| Ok(fuzz::all(&make, &rules, seed, cases, acks))))?;
+    let outcome = py.detach(|| guard_long(None, || Ok(fuzz::all(&make, &rules, seed, cases, acks))))?;
     let Err(failure) = outcome else { return Ok(None) };
     let raised = failure.fault.as_ref().and_then(|fault| fault.cause.downcast_ref::<Raised>());
     Ok(Some((failure.to_string(), raised.map(|raised| raised.error.clone_ref(py).into_value(py).into_any()))))
