@@ -1,7 +1,8 @@
 """The one seam to the compiled core: how its functions are called, and how a run is watched and stopped.
 
 A run executes in a thread of its own (the core releases the GIL), so that signals reach Python at once. If a signal handler
-raises an exception, `KeyboardInterrupt` or any other, the run is stopped and the exception goes on to the caller.
+raises an exception, `KeyboardInterrupt` or any other, the run is stopped and the exception goes on to the caller. What else may
+take long in the core looks at signals by itself when the main thread calls it (`guard_long` in crates/py).
 """
 
 from __future__ import annotations
@@ -184,15 +185,18 @@ def _read(name: str, source: Source, *more: Any) -> str:
 
 
 class Stop:
-    """Asks runs to stop; one may be shared by many runs."""
+    """Asks runs to stop; one may be shared by many runs. `calls` are functions that stop what does not look at the flag."""
 
     def __init__(self) -> None:
         self.token = core().Cancel()
         self.asked = False
+        self.calls: list[Callable[[], object]] = []
 
     def ask(self) -> None:
         self.asked = True
         self.token.cancel()
+        for call in self.calls:
+            call()
 
 
 def execute(
@@ -227,6 +231,7 @@ def interruptible(name: str, work: Callable[[Stop], Any]) -> Any:
 
     What a signal handler raises, as for Ctrl-C, asks it to stop and is raised here once it has. If it has not within a second, or
     at a second Ctrl-C, the thread gets a KeyboardInterrupt in what it does in Python: in a congestion control that never returns.
+    If that ends it neither, since it waits in a call that no exception reaches (a lock, a socket, a long sleep), it is left behind.
     """
     stop, box, done = Stop(), {}, threading.Event()
 
@@ -245,7 +250,7 @@ def interruptible(name: str, work: Callable[[Stop], Any]) -> Any:
     except RuntimeError:
         raise ElephanError("no thread can be started: not enough memory, or too many threads") from None
     interrupt: BaseException | None = None
-    patience = math.inf
+    patience, forced = math.inf, False
     # Not by `thread.join`: interrupted, it may take a thread that still runs for one that has ended.
     while not done.is_set():
         try:
@@ -256,9 +261,12 @@ def interruptible(name: str, work: Callable[[Stop], Any]) -> Any:
             mark(interrupt)
             stop.ask()
         if time.monotonic() >= patience:
-            patience += STOPS_WITHIN_S
+            if forced:
+                break
+            patience, forced = time.monotonic() + STOPS_WITHIN_S, True
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt))
-    thread.join()
+    if done.is_set():
+        thread.join()
     if interrupt is not None:
         raise interrupt
     if "error" in box:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import queue
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from elephan.base.errors import InputError
+from elephan.base.errors import ElephanError, InputError
 from elephan.experiment.job import Job, Measure, Outcome, run_one
 from elephan.scenario import core
 
@@ -23,6 +23,16 @@ def check_workers(workers: Any) -> None:
     """Refuses what is no number of workers."""
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
         raise InputError(f"workers must be a whole number from 1, not {workers!r}")
+
+
+def _start(threads: Sequence[threading.Thread]) -> None:
+    """Starts threads, as many as the system gives. As daemons, a program that has left them behind can end without them."""
+    try:
+        for thread in threads:
+            thread.start()
+    except RuntimeError:
+        if all(thread.ident is None for thread in threads):
+            raise ElephanError("no thread can be started: not enough memory, or too many threads") from None
 
 
 class Threads:
@@ -42,31 +52,44 @@ class Threads:
     def submit(self, work: Mapping[int, Job], measure: Measure) -> Iterator[tuple[int, Outcome] | None]:
         """Gives the outcomes as they come, each with its number, and None from time to time while none comes."""
         stop = core.Stop()
-        threads = ThreadPoolExecutor(self.workers)
-        waiting: dict[Future[Outcome], int] = {}
-        ended: queue.SimpleQueue[Future[Outcome]] = queue.SimpleQueue()
-        left: set[Future[Outcome]] = set()
+        left: queue.SimpleQueue[tuple[int, Job]] = queue.SimpleQueue()
+        ended: queue.SimpleQueue[tuple[int, Outcome | BaseException]] = queue.SimpleQueue()
+        for item in work.items():
+            left.put(item)
+
+        def do() -> None:
+            while not stop.asked:
+                try:
+                    number, job = left.get_nowait()
+                except queue.Empty:
+                    return
+                try:
+                    ended.put((number, run_one(job, measure, self._watch(number), stop)))
+                except BaseException as error:
+                    ended.put((number, error))
+
+        threads = [threading.Thread(target=do, name="elephan-run", daemon=True) for _ in range(min(self.workers, len(work)))]
+        waiting = len(work)
         try:
-            for number, job in work.items():
-                waiting[threads.submit(run_one, job, measure, self._watch(number), stop)] = number
-            for future in list(waiting):
-                future.add_done_callback(ended.put)
+            _start(threads)
             while waiting:
-                with contextlib.suppress(queue.Empty):
-                    future = ended.get(timeout=0.2)
-                    number = waiting.pop(future)
-                    self._shares.pop(number, None)
-                    yield number, future.result()
+                try:
+                    number, outcome = ended.get(timeout=0.2)
+                except queue.Empty:
+                    yield None
+                    continue
+                waiting -= 1
+                self._shares.pop(number, None)
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                yield number, outcome
                 yield None
-        except BaseException:
-            stop.ask()
-            for future in waiting:
-                future.cancel()
-            # Not longer: a congestion control of the user may never return.
-            left = wait(waiting, timeout=core.STOPS_WITHIN_S).not_done
-            raise
         finally:
-            threads.shutdown(wait=not left)
+            stop.ask()
+            # Not longer: a congestion control of the user may never return.
+            end = time.monotonic() + core.STOPS_WITHIN_S
+            for thread in (one for one in threads if one.ident is not None):
+                thread.join(max(0.0, end - time.monotonic()))
 
     def _watch(self, number: int) -> core.Progress:
         def tick(share: float, _events: int) -> None:

@@ -8,6 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from elephan.experiment.store.row import STATISTIC
 from elephan.experiment.store.store import LOOKS, Store, stores
 from elephan.experiment.trials import column_kind, described, described_table, labels
 from elephan.result import folder
+from elephan.scenario import core
 from elephan.table.classes import RUN
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def query(sql: str, where: str | os.PathLike[str] = "results", external: bool = 
                 opened = [Store.at(place) for place in places]
                 about, files = _views(connection, opened, sql)
                 _shut(connection, files, external)
-                found = connection.sql(sql).to_arrow_table()
+                found = core.interruptible("elephan-query", partial(_answer, connection, sql))
                 break
             except (duckdb.Error, AttributeError) as error:
                 if left and isinstance(error, duckdb.IOException):  # another process has put parts together
@@ -70,6 +72,12 @@ def query(sql: str, where: str | os.PathLike[str] = "results", external: bool = 
         note(line)
     known = {name: about[name] for name in found.column_names if name in about}
     return described_table({name: found.column(name) for name in found.column_names}, known)
+
+
+def _answer(connection: Any, sql: str, stop: core.Stop) -> pa.Table:
+    """Returns the answer to a question. DuckDB makes errors of its own of what a signal handler raises, so that it gets none."""
+    stop.calls.append(connection.interrupt)
+    return connection.sql(sql).to_arrow_table()
 
 
 def _shut(connection: Any, files: Sequence[str], external: bool) -> None:
