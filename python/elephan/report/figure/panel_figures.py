@@ -53,8 +53,15 @@ def overview(panel: Panel) -> Drawing:
 
 
 def tradeoff(panel: Panel) -> Drawing:
-    """Goodput and queueing delay of two flows of a controller (RFC 7928): one against the other, with many controllers in rows."""
-    return _scattered(panel) if len(panel.labels) <= SCATTERED_MAX else _listed(panel)
+    """Goodput and queueing delay of two flows of a controller (RFC 7928): one against the other; with many controllers, or while no
+    run of two flows is done, in rows.
+    """
+    points = []
+    for label in panel.labels:
+        both, delay = panel.together(label, label), panel.interval("pair", f"{label} + {label}", "queue_delay_mean_ns")
+        if both.n and delay.n:
+            points.append((label, delay, both.mean))
+    return _scattered(points) if points and len(panel.labels) <= SCATTERED_MAX else _listed(panel)
 
 
 def _listed(panel: Panel) -> Drawing:
@@ -74,13 +81,9 @@ def _listed(panel: Panel) -> Drawing:
     return Drawing("tradeoff", "Goodput and queueing delay of two flows", caption, figure)
 
 
-def _scattered(panel: Panel) -> Drawing:
+def _scattered(points: Sequence[tuple[str, Interval, float]]) -> Drawing:
+    """Each controller with its delay and the goodput of both flows."""
     figure, (axes,) = new_figure(height=3.6)
-    points = []
-    for label in panel.labels:
-        both, delay = panel.together(label, label), panel.interval("pair", f"{label} + {label}", "queue_delay_mean_ns")
-        if both.n and delay.n:
-            points.append((label, delay, both.mean))
     top_x, top_y = max(p[1].mean for p in points), max(p[2] for p in points)
     x, x_label = scale_for(top_x, "ns")
     y, y_label = scale_for(top_y, "bps")
