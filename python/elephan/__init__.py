@@ -16,6 +16,9 @@
 
 from __future__ import annotations
 
+# First: it handles the signals of the command while all else is loaded.
+from elephan import _start  # noqa: F401  # isort: skip
+
 import importlib
 from typing import TYPE_CHECKING, Any
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import elephan
-from elephan.cli import memory, state
+from elephan._start import INTERRUPTED
+from elephan.cli import ends, memory, state
 from elephan.cli.text import write_whatever
-
-INTERRUPTED = 130
 
 
 def _say(text: str) -> None:
@@ -80,8 +77,21 @@ def _status_of(words: list[str]) -> int:
 
 
 def _hides_interrupt(error: Exception) -> bool:
-    """Whether Ctrl-C came within an import that has made another error of it, as numpy's does."""
-    return state.interrupted and any(isinstance(one, ImportError | SystemError) for one in (error, error.__context__))
+    """Whether an error is what somebody has made of Ctrl-C: an import that failed, a library that says so in its own words, or code
+    that missed what was not done. What went wrong beside it, such as a full disk, is told.
+    """
+    from elephan.base.errors import ElephanError
+
+    if not state.interrupted:
+        return False
+    if not isinstance(error, ElephanError | OSError | MemoryError):
+        return True
+    chain: list[BaseException] = []
+    one: BaseException | None = error
+    while one is not None and one not in chain:
+        chain.append(one)
+        one = one.__cause__ or one.__context__
+    return any(isinstance(one, KeyboardInterrupt | ImportError | SystemError) for one in chain)
 
 
 def _told(error: Exception) -> int:
@@ -111,34 +121,23 @@ def _told(error: Exception) -> int:
     return 1
 
 
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    state.interrupted = True
-    signal.default_int_handler(number, frame)
-
-
-def _clean_up_when_ended() -> None:
-    """SIGTERM, and a terminal that goes away, end a command as Ctrl-C does; what is ignored stays so."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-            signal.signal(number, _interrupt)
-
-
 def main() -> None:
     """Entry point of the installed command."""
+    status = INTERRUPTED
     try:
-        memory.spare()
-        write_whatever()
-        _clean_up_when_ended()
-        status = status_of()
-    except KeyboardInterrupt:
+        try:
+            ends.while_loading()
+            memory.spare()
+            write_whatever()
+            status = status_of()
+        finally:
+            ends.at_the_end(status)
+    except KeyboardInterrupt:  # while the line of another was written, or between the end and its handlers
         status = INTERRUPTED
     if status == INTERRUPTED:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second Ctrl-C ends the interpreter at once, without a traceback
         # The interpreter notes that Ctrl-C left a text it executed, such as a dataclass's methods, and would end by the signal
         # instead of with this status. The next text lets it forget.
         exec("")
-    # The interpreter would wait for a thread in which a congestion control of the user never returns.
-    if memory.limited or (status == INTERRUPTED and threading.active_count() > 1):
+    if memory.limited or (status == INTERRUPTED and threading.active_count() > 1) or ends.is_held_up():
         memory.end(status)
     sys.exit(status)

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from elephan.base.errors import InputError, nearest
+from elephan.cli import ends
 from elephan.cli.parser import HELP, command_help, paragraphs, parse, table
 
 _ABOUT = "elephan: a laboratory for the performance of TCP."
@@ -66,4 +67,6 @@ def run(words: list[str], path: str = "elephan", package: str = "elephan.cli.com
     if any(word in HELP for word in rest):
         print(command_help(f"{path} {name}", module.command, module.__doc__ or ""), end="")
         return 0
-    return module.command(**parse(module.command, rest)) or 0
+    given = parse(module.command, rest)
+    ends.while_running()
+    return module.command(**given) or 0

@@ -3,5 +3,8 @@
 # Errors of a congestion control in Python come with their traceback.
 verbose = False
 
-# Ctrl-C, or another signal that ends the command, has come.
-interrupted = False
+# The signals of this process are those of a command.
+armed = False
+
+# The number of the signal that has come to end the command: Ctrl-C, or another.
+interrupted = 0
