@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE_S
 
 CHROMIUM = Path("/usr/bin/chromium")
-WAIT_S = 20
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "python/elephan/explore/page"
 _AXE = ROOT / "explore/node_modules/axe-core/axe.min.js"
@@ -35,7 +35,7 @@ class Server:
 
     def stop(self) -> None:
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(PATIENCE_S)
         self.process.stdout.close()
         self.process.stderr.close()
 
@@ -75,7 +75,7 @@ def ask(page, code, given=None):
     return page.evaluate(f"(x) => {{ const s = globalThis.elephan; return ({code}); }}", given)
 
 
-def until(page, code, given=None, seconds=WAIT_S):
+def until(page, code, given=None, seconds=PATIENCE_S):
     """Waits until JavaScript gives something true, and returns it."""
     end = time.monotonic() + seconds
     while True:
@@ -85,7 +85,8 @@ def until(page, code, given=None, seconds=WAIT_S):
         except Exception as error:  # of playwright, which not every machine has
             if "context was destroyed" not in str(error):  # the page is loaded again
                 raise
-        assert time.monotonic() < end, f"never: {code}"
+        if time.monotonic() > end:
+            raise AssertionError(f"never: {code}")
         page.wait_for_timeout(20)
 
 

@@ -124,7 +124,7 @@ class OneNode:
         for process in reversed(self._processes):
             process.terminate()
             try:
-                process.wait(10)
+                process.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -22,6 +22,7 @@ from elephan.report.words.view import View
 from elephan.scenario.source import library
 from elephan.table.classes import RUN as TABLES
 from elephan.table.classes import TRACE
+from waiting import PATIENCE_S
 
 SHORT = {"duration": "11 s"}
 
@@ -195,7 +196,7 @@ def test_who_ends_a_run_gets_130_and_nothing_is_left(tmp_path: Path, how: signal
             time.sleep(0.05)
         time.sleep(0.5)
         process.send_signal(how)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
     assert process.returncode == 130

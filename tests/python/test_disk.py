@@ -17,6 +17,7 @@ import pytest
 from elephan.base.errors import InputError
 from elephan.capture import fio as diskmeasure
 from elephan.cli import status_of
+from waiting import PATIENCE_S
 
 FAKE = """#!{python}
 import json, os, sys, time
@@ -177,7 +178,7 @@ def test_an_interrupted_measurement_leaves_nothing(fake, tmp_path, how):
         time.sleep(0.05)
     assert list(disk.iterdir()) != []
     process.send_signal(how)
-    assert process.wait(30) == 130
+    assert process.wait(PATIENCE_S) == 130
     assert list(disk.iterdir()) == []
     assert not (tmp_path / "p.toml").exists()
     assert len(asked()) == 1

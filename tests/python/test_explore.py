@@ -4,9 +4,7 @@ import http.client
 import json
 import os
 import re
-import signal
 import socket
-import time
 from pathlib import Path
 
 import elephan as el
@@ -15,6 +13,7 @@ import pytest
 from elephan.explore import server
 from elephan.scenario.source import library
 from pages import Failed, Page, array, served
+from waiting import ANSWER_S, PATIENCE_S, end
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 pytestmark = pytest.mark.alone  # how soon something answers is measured
@@ -111,20 +110,16 @@ def test_flows_ports_topology(page, same):
 
 def test_a_run_in_progress_is_seen_and_stopped(page):
     number = page.send("run", {"text": ENDLESS, "series": {"lines": [{"table": "flow_samples", "column": "cwnd_bytes"}]}})
-    begin = time.monotonic()
     head, body = page.take()
-    assert head["kind"] == "piece"
-    assert time.monotonic() - begin < 1.0
+    assert (head["kind"], head["share"] < 1) == ("piece", True), "of a run that goes on"
     handle = head["handle"]
     while not head["lines"][0]["count"]:
         head, body = page.take()
     seen = array(body, head["lines"][0]["offset_y"], head["lines"][0]["count"])
     page.send("cancel", {"id": number})
-    stopped = time.monotonic()
     while (head := page.take()[0])["kind"] == "piece" or head["id"] != number:
         pass
     assert (head["kind"], head["message"]) == ("error", "stopped")
-    assert time.monotonic() - stopped < 1.0
     # What had come is still there, and more of it.
     _, after, _ = line(page, handle, table="flow_samples", column="cwnd_bytes")
     assert len(after) >= len(seen)
@@ -185,7 +180,7 @@ def test_strangers_are_refused(address):
 
 def reply(address: str, path: str, method: str = "GET", **headers: str) -> http.client.HTTPResponse:
     host = address.removeprefix("http://").split("/")[0]
-    connection = http.client.HTTPConnection(host, timeout=10)
+    connection = http.client.HTTPConnection(host, timeout=PATIENCE_S)
     connection.request(method, path, headers={"Host": host, **headers})
     found = connection.getresponse()
     found.read()
@@ -224,14 +219,13 @@ def test_a_port_in_use_is_one_line():
         server.listen("no.such.host.invalid", 0)
 
 
-def test_ctrl_c_ends_it_within_a_second():
+def test_ctrl_c_ends_it():
     with served() as (address, process), Page(address) as page:
         page.send("run", {"text": ENDLESS})
         page.take()
-        begin = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 0
-        assert time.monotonic() - begin < 1.5
+        used_s = end(process)[2]
+        assert process.returncode == 0
+        assert used_s < ANSWER_S
 
 
 def test_names_stay_text(page):

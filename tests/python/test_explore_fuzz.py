@@ -3,12 +3,12 @@
 import http.client
 import json
 import random
-import time
 from typing import Any
 
 import pytest
 from elephan.scenario.source import library
 from pages import Page, served
+from waiting import PATIENCE_S
 from websockets.exceptions import ConnectionClosed
 
 TEXT = library()["sawtooth"].path.read_text(encoding="utf-8")
@@ -116,7 +116,7 @@ def talk(page: Page, draw: random.Random, requests: int) -> int:
 def ask_http(host: str, draw: random.Random, requests: int) -> None:
     """Sends requests of HTTP, well-formed and not; none is answered by a failure of the server."""
     for _ in range(requests):
-        connection = http.client.HTTPConnection(host, timeout=10)
+        connection = http.client.HTTPConnection(host, timeout=PATIENCE_S)
         path = draw.choice(
             ["/", "/engine", "/assets/x", "/%00", "/..%2f..%2fetc/passwd", "/" + "a" * 3000, "/wasm/x", "//", "/?a=b", "/\\"]
         )
@@ -149,10 +149,8 @@ def fuzz(seed: int, requests: int) -> None:
         ask_http(address.removeprefix("http://").split("/")[0], draw, requests // 5)
         assert done > requests // 20, "hardly any request was a good one"
         assert process.poll() is None
-        begin = time.monotonic()
         with Page(address) as page:
             assert page.ask("library")[0]["value"]
-        assert time.monotonic() - begin < 5
 
 
 def test_some_requests():

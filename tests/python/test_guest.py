@@ -21,6 +21,7 @@ from typing import Any
 import elephan as el
 import pytest
 from elephan.scenario.source import library
+from waiting import PATIENCE_S
 
 CONTROLLER = "traffic.reno.congestion_control"
 SHORT = {"duration": "12 s", "warmup": "1 s", "stack": "rfc"}
@@ -718,7 +719,7 @@ def test_an_interrupt_of_a_slow_controller(tmp_path: Path, body: str, interrupts
         for _ in range(interrupts):
             running.send_signal(signal.SIGINT)
             time.sleep(0.2)
-        _, errors = running.communicate(timeout=30)
+        _, errors = running.communicate(timeout=PATIENCE_S)
         # The last of three may come when the interpreter is about to end, which it then does at once.
         assert running.returncode == 130 or (interrupts == 3 and running.returncode == -signal.SIGINT)
         assert errors == "elephan: interrupted\n"

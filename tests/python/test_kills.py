@@ -19,6 +19,7 @@ import elephan as el
 import pyarrow.dataset as ds
 import pytest
 from elephan.experiment.store.store import Store
+from waiting import until
 
 pytest.importorskip("distributed")
 
@@ -76,10 +77,7 @@ class Disturbed:
         workers = _children(driver.pid)
         driver.kill()
         driver.wait()
-        deadline = time.monotonic() + 20
-        while any(_runs(pid) for pid in workers):
-            assert time.monotonic() < deadline, "workers outlive their driver"
-            time.sleep(0.1)
+        until(lambda: not any(_runs(pid) for pid in workers), "the end of the workers")
 
     def worker_of_processes(self) -> None:
         """A process that runs for the driver."""
@@ -135,11 +133,8 @@ def _runs(pid: int) -> bool:
 
 def _eventually(found: Callable[[], list[int]], driver: subprocess.Popen[bytes]) -> list[int]:
     """What is found while the driver runs."""
-    deadline = time.monotonic() + 30
-    while not (workers := found()) and driver.poll() is None:
-        assert time.monotonic() < deadline, "no worker begins"
-        time.sleep(0.02)
-    return workers
+    until(lambda: found() or driver.poll() is not None, "a worker")
+    return found()
 
 
 def _tables(place: Path) -> tuple[Any, Any]:

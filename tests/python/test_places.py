@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import pytest
 from elephan.base.errors import InputError
 from elephan.experiment.store.identity import engine
 from elephan.experiment.store.store import Store
+from waiting import ANSWER_S, end, until
 
 pytestmark = pytest.mark.alone  # how soon something answers is measured
 
@@ -117,11 +117,12 @@ def _command(on: str, *words: str) -> list[str]:
 
 def _when_kept(store: Path, process: subprocess.Popen[str]) -> None:
     """Waits until the first trials are kept."""
-    deadline = time.monotonic() + 60
-    while not ((store / "tails").is_dir() and any((store / "tails").iterdir())):
-        assert time.monotonic() < deadline
+
+    def kept() -> bool:
         assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
+        return (store / "tails").is_dir() and any((store / "tails").iterdir())
+
+    until(kept, "a trial that is kept")
 
 
 def _begun(place: Path, on: str) -> subprocess.Popen[str]:
@@ -153,10 +154,8 @@ def test_ctrl_c_ends_a_cluster_of_its_own(tmp_path: Path) -> None:
     """As a terminal sends it: to all processes of the command."""
     process = _begun(tmp_path, "dask")
     workers = {path.name for path in Path(tempfile.gettempdir()).glob("elephan-dask-*")}
-    begin = time.monotonic()
-    os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=30)
-    assert time.monotonic() - begin < 3
+    _, said, used_s = end(process, signal.SIGINT, group=True)
+    assert used_s < ANSWER_S
     assert process.returncode == 130
     assert re.fullmatch(
         r"elephan: \d+ of 60 runs are done and kept in .*r\.trials; the same command goes on\n"

@@ -13,6 +13,7 @@ from typing import Any
 
 import elephan as el
 import pytest
+from waiting import PATIENCE_S, until
 
 SHORT = {"duration": "2 s", "warmup": "1 s", "template.rate": ["5 Mbps", "10 Mbps", "20 Mbps"]}
 
@@ -52,11 +53,10 @@ def test_a_killed_worker_is_replaced(tmp_path: Path) -> None:
     settings = SHORT | {"duration": "60 s"}
     whole = el.sweep("sawtooth", set=settings, repetitions=20)
     killed: list[int] = []
+    over = threading.Event()
 
     def kill() -> None:
-        until = time.monotonic() + 20
-        while len(killed) < 3 and time.monotonic() < until:
-            time.sleep(0.15)
+        while len(killed) < 3 and not over.wait(0.15):
             for one in _workers()[:1]:
                 os.kill(one, signal.SIGKILL)
                 killed.append(one)
@@ -64,6 +64,7 @@ def test_a_killed_worker_is_replaced(tmp_path: Path) -> None:
     other = threading.Thread(target=kill)
     other.start()
     swept = el.sweep("sawtooth", set=settings, repetitions=20, on="processes", workers=2, store=tmp_path / "kept")
+    over.set()
     other.join()
     assert killed
     assert swept.table.equals(whole.table)
@@ -86,14 +87,8 @@ el.sweep("sawtooth", set={"duration": "100000 s", "template.rate": ["1 Gbps", "2
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_no_worker_outlives_its_driver(how: signal.Signals) -> None:
     driver = subprocess.Popen([sys.executable, "-c", LONG], stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 20
-    while not (workers := _children(driver.pid)) and time.monotonic() < until:
-        time.sleep(0.05)
+    workers = until(lambda: _children(driver.pid), "a worker")
     time.sleep(1.0)
     driver.send_signal(how)
-    driver.wait(timeout=5)
-    until = time.monotonic() + 5
-    while any(Path(f"/proc/{one}").exists() for one in workers) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert workers
-    assert not [one for one in workers if Path(f"/proc/{one}").exists()]
+    driver.wait(timeout=PATIENCE_S)
+    until(lambda: not [one for one in workers if Path(f"/proc/{one}").exists()], "the end of the workers")

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +23,7 @@ from elephan.experiment.store.row import Kept, Measured, from_record
 from elephan.experiment.store.store import Store
 from elephan.experiment.trials import Variant
 from elephan.scenario.source import open_source
+from waiting import end, until
 
 SHORT = {"duration": "2 s", "warmup": "500 ms"}
 DELAYS = {**SHORT, "template.delay": ["5 ms", "20 ms"]}
@@ -374,12 +373,8 @@ def test_ctrl_c_writes_what_is_done(tmp_path: Path, options: tuple[str, ...], dr
     command += ["--out", "r", *options]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     tails = tmp_path / "r.trials" / "tails"
-    deadline = time.monotonic() + 60
-    while not (tails.is_dir() and any(tails.iterdir())):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    until(lambda: tails.is_dir() and any(tails.iterdir()), "a trial that is kept")
+    _, said, _ = end(process)
     assert process.returncode == 130
     assert "interrupted" in said
     loaded = el.load(tmp_path / "r")
