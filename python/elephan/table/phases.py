@@ -14,7 +14,8 @@ acknowledges the data of several round trips at once), its plateau P the 98th pe
 - steady rate: neither, and the coefficient of variation of x over ten round trips below 0.05;
 - unsettled: neither of the three;
 - unknown: a startup or a stretch of congestion avoidance that fills less than three intervals, if these are longer than two round
-  trips. The samples are too far apart to tell how long it took. It may have been a small part of that time.
+  trips. The samples are too far apart to tell how long it took. It may have been a small part of that time. So is what may
+  be steady or unsettled, if samples are more than ten round trips apart.
 
 The three names and what they mean are those of a study of TCP over long fat networks (2003); the thresholds are assumptions.
 A flow "will not recover before it finishes" if the line through its last stretch of congestion avoidance comes to 0.95 P only
@@ -341,6 +342,8 @@ def find(
     coarse = step > COARSE * rtt_s
     least = SEEN if coarse else 1
     names = _names(rate, found, avoiding, starts, window, least)
+    if float(np.median(np.diff(time))) > WINDOW_RTTS * rtt_s:  # nobody saw how the rate varied within ten round trips
+        names = [UNKNOWN if name in (STEADY, UNSETTLED) else name for name in names]
     left = float(cuts[-1]) if cuts.size else float(ends[found])
     regained = avoiding[-1].regained if avoiding else bool(full[found:].any())
     discovers = found == rate.size - 1 and not cuts.size
