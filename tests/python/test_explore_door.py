@@ -10,8 +10,7 @@ import socket
 import stat
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import pytest
 from elephan.base.browser import private
 from elephan.explore import door, server, session
 from pages import Failed, Page, served
+from waiting import until
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
@@ -71,7 +71,7 @@ def test_no_command_line_has_the_token(tmp_path: Path) -> None:
             env={**os.environ, "BROWSER": f"{browser} %s &"},
         )
         try:
-            waits((tmp_path / "note").exists)
+            until((tmp_path / "note").exists)
             shown, mode, page = (tmp_path / "note").read_text().split("\n", 2)
         finally:
             process.terminate()
@@ -82,14 +82,6 @@ def test_no_command_line_has_the_token(tmp_path: Path) -> None:
         assert token[1] not in shown
         assert mode == "600"
         assert f"#token={token[1]}" in page
-
-
-def waits(holds: Callable[[], bool], most_s: float = 120) -> None:
-    """Waits for a state; the time is there to end a test that hangs."""
-    end = time.monotonic() + most_s
-    while not holds():
-        assert time.monotonic() < end, "it has not come"
-        time.sleep(0.05)
 
 
 # By which name

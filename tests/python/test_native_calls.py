@@ -34,6 +34,7 @@ SHORT = {
     "describe_cc": "one of the controllers of the core",
     "empty_trace": "tables without rows",
     "end_unanswered": "starts a thread",
+    "find_file": "one name",
     "listing": "a list of the core",
     "model_known_as": "one word",
     "schema": "a text of the core",
