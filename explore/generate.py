@@ -11,6 +11,7 @@ from pathlib import Path
 
 from elephan.explore.lessons import lessons
 from elephan.report import palette
+from elephan.report.words import repeated
 
 ROOT = Path(__file__).parents[1]
 HERE = ROOT / "explore" / "src" / "generated"
@@ -50,10 +51,15 @@ def taught() -> str:
     return json.dumps(all, ensure_ascii=False, indent=1) + "\n"
 
 
+def words() -> str:
+    """Returns what reports say of repeated runs."""
+    return json.dumps({"nearly_alike": repeated.NEARLY, **repeated.WORDS}, ensure_ascii=False, indent=1) + "\n"
+
+
 def main() -> int:
     """Writes or compares the files; returns the exit status."""
     drifted = []
-    for name, text in {"variables.css": style(), "palette.ts": colors(), "lessons.json": taught()}.items():
+    for name, text in {"variables.css": style(), "palette.ts": colors(), "lessons.json": taught(), "words.json": words()}.items():
         file = HERE / name
         if file.exists() and file.read_text(encoding="utf-8") == text:
             continue

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { scaled } from "../src/draw/plot";
 import { legend, valueOf } from "../src/model/legend";
 import type { Flow } from "../src/model/panels";
 import type { Line } from "../src/model/picture";
@@ -32,5 +33,24 @@ describe("a legend", () => {
     expect(valueOf(entry!, 1, "b/s", true)).toBe("sum 30 Mb/s");
     expect(valueOf(entry!, 1, "b/s", false)).toBe("mean 3 Mb/s");
     expect(valueOf(legend([line("x", "x", [5e6])], [])[0]!, 0, "b/s", true)).toBe("5 Mb/s");
+  });
+});
+
+describe("a legend of many flows", () => {
+  it("names the congestion control that they have, and sums no more than it says", () => {
+    const flows = Array.from({ length: 12 }, () => ({ traffic: "reno", entry: "cubic", source: "a" }) as Flow);
+    const [entry] = legend([...many(8, "cubic"), line("all flows", "all flows", [9], { role: "total" })], flows);
+    expect(entry!.name).toBe("cubic: 8 of 12 flows, one line each");
+    expect(valueOf(entry!, 1, "b/s", true)).toBe("sum of these 8 24 Mb/s");
+  });
+});
+
+describe("the scale of a panel", () => {
+  const axis = (top: number) => ({ top, bottom: 0 });
+  it("is that of the run that is drawn, unless the other was kept to compare with", () => {
+    expect(scaled(axis(100), axis(2000), false)).toEqual(axis(100));
+    expect(scaled(axis(100), axis(250), false)).toEqual(axis(250));
+    expect(scaled(axis(100), axis(50), false)).toEqual(axis(100));
+    expect(scaled(axis(100), axis(2000), true)).toEqual(axis(2000));
   });
 });

@@ -164,6 +164,24 @@ def end_unanswered(fd: int, patience_s: float, status: int) -> None:
 def schema() -> str:
     """The JSON Schema of a scenario."""
 
+def intervals(values: bytes, columns: int, low: bytes, top: bytes, level: float) -> bytes:
+    """Means of rows of values with their intervals: 8 doubles a row."""
+
+def differences(a: bytes, b: bytes) -> bytes:
+    """Differences of doubles; 0 where both are equal but for rounding."""
+
+def student(freedom: float, level: float) -> float:
+    """How many standard errors half of a t interval is; NaN where there is none."""
+
+def detectable_difference(differences: bytes, power: float, level: float) -> float:
+    """The smallest mean difference that a paired t test of as many pairs finds with probability `power`."""
+
+def bounds(kind: str, flows: int = 0, difference: bool = False) -> tuple[float, float]:
+    """The smallest and the largest value of a kind of quantity: `share`, `index`, `amount` or `number`."""
+
+def flow_names(traffic: list[str], source: list[str], destination: list[str], control: list[str]) -> list[str]:
+    """What a reader would call each flow."""
+
 def listing(kind: str) -> list[tuple[str, str]]:
     """Names with one line each; `kind` is congestion-controls, stacks, queues, traffic or templates."""
 

@@ -13,9 +13,9 @@ ROOT = Path(__file__).parents[2]
 
 # From the design, each level on those after it:
 # {py, fuzz, web}, explore, sim, scenario,
-# {traffic, trace, packetdrill}, {host, record}, {tcp, roce, link}, cc, {engine, random}, units.
+# {traffic, trace, packetdrill}, {host, record}, {tcp, roce, link}, cc, {engine, random}, {units, stats}.
 LEVELS = [
-    {"units"},
+    {"units", "stats"},
     {"engine", "random"},
     {"cc"},
     {"tcp", "roce", "link"},

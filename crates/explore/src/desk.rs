@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::ask::Ask;
 use crate::open::{OfRun, Open, Shelf, held};
 use crate::reply::{Reply, Trouble};
-use crate::{capture, check, describe, digest, events, flows, packets, rows, run, series, why};
+use crate::{capture, chance, check, describe, digest, events, flows, packets, rows, run, series, why};
 
 /// A scenario of the library.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -81,8 +81,23 @@ pub(crate) struct Call<'a> {
 }
 
 const METHODS: &[&str] = &[
-    "describe", "library", "check", "edit", "run", "series", "rows", "flows", "ports", "topology", "why", "events",
-    "packets", "open", "digests", "close",
+    "describe",
+    "library",
+    "check",
+    "edit",
+    "run",
+    "series",
+    "rows",
+    "flows",
+    "ports",
+    "topology",
+    "why",
+    "events",
+    "packets",
+    "open",
+    "digests",
+    "close",
+    "intervals",
 ];
 
 impl Desk {
@@ -144,6 +159,7 @@ impl Desk {
             "events" => opened(&|open| events::events(open, ask)),
             "packets" => opened(&|open| packets::packets(open, ask, stop)),
             "open" => capture::open(self, Call { ask, stop, emit }, payload),
+            "intervals" => chance::intervals(ask, payload, stop),
             "digests" => opened(&|open| Ok(digest::digests(open))),
             "close" => {
                 let handle = ask.handle()?;

@@ -28,6 +28,7 @@ pub fn flows(open: &Open) -> Result<Reply, Trouble> {
 pub struct Ends {
     pub name: String,
     pub source: String,
+    pub destination: String,
     pub protocol: String,
 }
 
@@ -49,7 +50,12 @@ pub fn flow_ends(open: &Open, flow: u64) -> Result<Ends, Trouble> {
     let all = of_run(open)?;
     let one = all.iter().find(|one| one["id"].as_u64() == Some(flow)).ok_or_else(|| format!("no flow {flow}"))?;
     let text = |key: &str| one[key].as_str().unwrap_or_default().to_owned();
-    Ok(Ends { name: text("name"), source: text("source"), protocol: text("protocol") })
+    Ok(Ends {
+        name: text("name"),
+        source: text("source"),
+        destination: text("destination"),
+        protocol: text("protocol"),
+    })
 }
 
 /// The columns of a flow that its head repeats, beside those that name it.
@@ -74,14 +80,15 @@ fn finished(tables: &Tables) -> Result<Vec<Value>, Trouble> {
     let flows = table(tables, "flows")?;
     let text = |column| texts(flows, column);
     let named = (text("traffic")?, text("source")?, text("destination")?);
-    let names = names(&named.0, &named.1, &named.2);
     let (protocol, control, stack) = (text("protocol")?, text("congestion_control")?, text("stack")?);
+    let names = names(&named.0, &named.1, &named.2, &control);
+    let entries = entries(&named.0, &control);
     let ids = numbers(flows, "flow")?;
     let figures: Vec<(&str, Vec<f64>)> =
         FIGURES.iter().map(|&column| Ok((column, numbers(flows, column)?))).collect::<Result<_, Trouble>>()?;
     let one = |i: usize| {
         let mut flow = json!({
-            "id": ids[i] as i64, "name": names[i], "traffic": named.0[i], "source": named.1[i], "destination": named.2[i],
+            "id": ids[i] as i64, "name": names[i], "entry": entries[i], "traffic": named.0[i], "source": named.1[i], "destination": named.2[i],
             "protocol": protocol[i], "congestion_control": control[i], "stack": stack[i],
         });
         for (column, values) in &figures {
@@ -128,11 +135,13 @@ fn planned(plan: &Plan) -> Vec<Value> {
             rest.push((protocol, control.to_owned(), stack.to_owned()));
         }
     }
-    let names = names(&traffic, &source, &destination);
+    let controls: Vec<String> = rest.iter().map(|(_, control, _)| control.clone()).collect();
+    let names = names(&traffic, &source, &destination, &controls);
+    let entries = entries(&traffic, &controls);
     let one = |i: usize| {
         let (protocol, control, stack) = &rest[i];
         json!({
-            "id": i, "name": names[i], "traffic": traffic[i], "source": source[i], "destination": destination[i],
+            "id": i, "name": names[i], "entry": entries[i], "traffic": traffic[i], "source": source[i], "destination": destination[i],
             "protocol": protocol, "congestion_control": control, "stack": stack,
         })
     };
@@ -161,7 +170,8 @@ fn connections(tables: &Tables) -> Result<Vec<Value>, Trouble> {
 
 /// What a reader would call each flow, as reports do: its traffic if it is the only one of it, else its source or its destination where
 /// that tells all flows apart, else where it goes, with its place among the flows of its traffic where others go the same way.
-pub fn names(traffic: &[String], source: &[String], destination: &[String]) -> Vec<String> {
+pub fn names(traffic: &[String], source: &[String], destination: &[String], control: &[String]) -> Vec<String> {
+    let traffic = &entries(traffic, control);
     let counts = |all: &[String]| {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         all.iter().for_each(|one| *counts.entry(one.clone()).or_default() += 1);
@@ -188,6 +198,41 @@ pub fn names(traffic: &[String], source: &[String], destination: &[String]) -> V
     let name = |i: usize| if of_traffic[&traffic[i]] == 1 { traffic[i].clone() } else { ends[i].clone() };
     let names: Vec<String> = (0..traffic.len()).map(name).collect();
     if distinct(&names) { names } else { ends }
+}
+
+/// What a reader would call the traffic entry of each flow. An entry that is named after a congestion control which none of its flows has
+/// is called after the one that they have: an override or a slider has changed it since it was named.
+pub fn entries(traffic: &[String], control: &[String]) -> Vec<String> {
+    let mut controls: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (entry, control) in traffic.iter().zip(control) {
+        controls.entry(entry).or_default().insert(control);
+    }
+    let renamed = |entry: &str| {
+        let word = entry.trim_end_matches(|c: char| c.is_ascii_digit() || " -_#".contains(c));
+        let named = controls_called(entry).or_else(|| controls_called(word))?;
+        let own = controls.get(entry).filter(|own| own.len() == 1)?.first().filter(|own| !own.is_empty())?;
+        (*own != named).then(|| {
+            let rest = if controls_called(entry).is_some() { "" } else { &entry[word.len()..] };
+            format!("{own}{rest}")
+        })
+    };
+    let mut taken: BTreeSet<String> =
+        controls.keys().filter(|entry| renamed(entry).is_none()).map(|entry| (*entry).to_owned()).collect();
+    let mut shown: BTreeMap<&str, String> = BTreeMap::new();
+    for &entry in controls.keys() {
+        let name = match renamed(entry) {
+            None => entry.to_owned(),
+            Some(name) if taken.insert(name.clone()) => name,
+            Some(name) => format!("{name} (entry {entry})"),
+        };
+        shown.insert(entry, name);
+    }
+    traffic.iter().map(|entry| shown.get(entry.as_str()).unwrap_or(entry).clone()).collect()
+}
+
+/// The built-in congestion control that a word names, if it names one.
+fn controls_called(word: &str) -> Option<&'static str> {
+    elephan_cc::list().iter().map(|(name, _)| *name).find(|name| name.eq_ignore_ascii_case(word) && *name != "none")
 }
 
 /// The ports of a run: both directions of every link, with the figures of the whole run once it is over.
@@ -267,4 +312,29 @@ pub fn topology(open: &Open) -> Result<Reply, Trouble> {
         })
         .collect();
     Ok(Reply::of(json!({ "nodes": nodes, "links": links })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(all: &[&str]) -> Vec<String> {
+        all.iter().map(|one| (*one).to_owned()).collect()
+    }
+
+    #[test]
+    fn an_entry_is_called_after_the_control_that_it_has() {
+        let shown = |traffic: &[&str], control: &[&str]| entries(&of(traffic), &of(control));
+        assert_eq!(shown(&["reno"], &["cubic"]), ["cubic"]);
+        assert_eq!(shown(&["Reno", "CUBIC"], &["reno", "cubic"]), ["Reno", "CUBIC"]);
+        assert_eq!(shown(&["CUBIC", "Reno"], &["bbr", "reno"]), ["bbr", "Reno"]);
+        assert_eq!(shown(&["cubic", "reno"], &["cubic", "cubic"]), ["cubic", "cubic (entry reno)"]);
+        assert_eq!(shown(&["reno 1", "reno-2"], &["bbr3", "reno"]), ["bbr3 1", "reno-2"]);
+        // Not after a control, of several controls, without one, of a guest.
+        assert_eq!(shown(&["web"], &["cubic"]), ["web"]);
+        assert_eq!(shown(&["reno", "reno"], &["cubic", "bbr"]), ["reno", "reno"]);
+        assert_eq!(shown(&["fast", "none"], &["", "dcqcn"]), ["fast", "none"]);
+        assert_eq!(shown(&["bbr"], &["Mine"]), ["Mine"]);
+        assert_eq!(shown(&["bbr3"], &["bbr"]), ["bbr"]);
+    }
 }

@@ -8,6 +8,7 @@
 
 mod ask;
 mod capture;
+mod chance;
 mod check;
 mod column;
 mod describe;
@@ -24,9 +25,14 @@ mod reply;
 mod rows;
 mod run;
 mod series;
+mod shut;
 mod thin;
+mod totals;
+mod ways;
 mod why;
 mod words;
 
 pub use desk::{Desk, Entry, Limits, Setup};
+pub use flows::names as flow_names;
 pub use reply::{Reply, Trouble};
+pub use shut::without_files_and_code;

@@ -10,6 +10,7 @@ use crate::index::Shown;
 use crate::open::{Open, table};
 use crate::reply::{Reply, Trouble};
 use crate::thin::thinned;
+use crate::totals;
 
 /// Lines of one request, and spans of time on a line.
 const LINES_MAX: usize = 512;
@@ -70,6 +71,8 @@ struct Line<'a> {
     chosen: Where,
     how: How,
     per_ns: Option<f64>,
+    /// The column that tells counters apart, where the rate of all of them together is asked for.
+    each: Option<usize>,
     name: String,
 }
 
@@ -95,11 +98,16 @@ impl<'a> Line<'a> {
         if per.is_some_and(|per| per.is_nan() || per < 1e-9) {
             return Err("per: expected seconds, at least 1e-9".into());
         }
+        let each = ask.maybe_text("each")?;
+        if each.is_some() && (how != How::Rate || per.is_some()) {
+            return Err("each: only of the rate of counters, without per".into());
+        }
         let name = ask.maybe_text("name")?.or(column).unwrap_or(table.name).to_owned();
         Ok(Line {
             column: column.map(|column| place(table, column)).transpose()?,
             chosen: Where::of(table, ask.table("where")?)?,
             per_ns: per.map(|per| per * 1e9),
+            each: each.map(|each| place(table, each)).transpose()?,
             table,
             time,
             how,
@@ -121,6 +129,10 @@ impl<'a> Line<'a> {
     /// The points from `from` to `to`, and the nearest on either side, in the order of time.
     fn points(&self, tables: &Shown, from: i64, to: i64) -> Vec<(f64, f64)> {
         let (from, to) = (from as f64, to as f64);
+        if let Some(each) = self.each {
+            let ends = totals::ends(tables, self.table, self.column.unwrap_or_default());
+            return within(totals::rates(self.counters(tables, each), ends, self.scale()), from, to);
+        }
         // A rate needs one instant more than its points; what counts from the beginning needs all rows.
         let (before, after) = match (self.how, self.per_ns) {
             (How::Value, _) | (How::Sum, None) => (1, 1),
@@ -131,11 +143,7 @@ impl<'a> Line<'a> {
         match (self.how, self.per_ns) {
             (How::Value, _) => within(rows, from, to),
             (How::Rate, per) => {
-                let scale = match unit(self.table, self.column.unwrap_or_default()) {
-                    "B" => 8e9,
-                    "ns" => 1.0,
-                    _ => 1e9,
-                };
+                let scale = self.scale();
                 let rows = together(rows);
                 let known = usize::from(!whole).min(rows.len());
                 within(rates(&rows, known, per, scale), from, to)
@@ -144,6 +152,31 @@ impl<'a> Line<'a> {
             (How::Count, None) => within(counted(rows), from, to),
             (_, Some(per)) => within(spans(&rows, per), from, to),
         }
+    }
+
+    /// What the growth of a counter in a ns is multiplied with.
+    fn scale(&self) -> f64 {
+        match unit(self.table, self.column.unwrap_or_default()) {
+            "B" => 8e9,
+            "ns" => 1.0,
+            _ => 1e9,
+        }
+    }
+
+    /// Time, counter and value of all rows that are asked for, in the order of time.
+    fn counters(&self, tables: &Shown, each: usize) -> Vec<(f64, f64, f64)> {
+        let found = tables.rows(self.table, &self.chosen, self.time);
+        let mut rows = Vec::new();
+        let all = (f64::NEG_INFINITY, usize::MAX);
+        found.near(self.table, self.time, all, (f64::INFINITY, usize::MAX), &mut |batch, of| {
+            let [times, keys, values] =
+                [self.time, each, self.column.unwrap_or_default()].map(|column| Values::of(batch.column(column)));
+            let (Some(times), Some(keys), Some(values)) = (times, keys, values) else { return };
+            let row = |&row: &u32| (times.number(row as usize), keys.number(row as usize), values.number(row as usize));
+            rows.extend(of.iter().map(row));
+        });
+        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        rows
     }
 
     /// Times and values of the rows that are asked for, in the order of time, from some instants before a time to some after another, and

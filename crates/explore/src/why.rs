@@ -1,4 +1,5 @@
-//! What kept a flow from sending more: the attribution of RFC 4898 between samples, refined by the state of the sender.
+//! What kept a flow from sending more: the attribution of RFC 4898 between samples, refined by the state of the sender, and by the links
+//! on its way. Where a link is full, no window of the sender is the answer.
 
 use serde_json::json;
 
@@ -6,6 +7,7 @@ use crate::ask::Ask;
 use crate::column::{numbers, numbers_where};
 use crate::open::{Open, table};
 use crate::reply::{Reply, Trouble};
+use crate::ways::Busy;
 
 /// Less data than this in the socket is no reason to wait for the network.
 const UNSENT_BYTES: f64 = 1.0;
@@ -24,11 +26,15 @@ pub fn why(open: &Open, ask: Ask<'_>) -> Result<Reply, Trouble> {
         "cwnd_bytes",
         "pipe_size",
         "pacing_bps",
+        "delivered_bytes",
     ];
     let (found, phases) = numbers_where(samples, &columns, "phase", ("flow", flow as f64))?;
-    let [time, rwin, cwnd, snd, unsent, window, pipe, pacing] = &found[..] else { return Err("no samples".into()) };
+    let [time, rwin, cwnd, snd, unsent, window, pipe, pacing, delivered] = &found[..] else {
+        return Err("no samples".into());
+    };
     let copies = limits_of_copy(open, flow)?;
-    let mut spans: Vec<(i64, i64, &str)> = Vec::new();
+    let busy = Busy::of(open, flow)?;
+    let mut spans: Vec<Span> = Vec::new();
     for i in 0..time.len() {
         let (from, before) =
             if i == 0 { (0.0, [0.0; 3]) } else { (time[i - 1], [rwin[i - 1], cwnd[i - 1], snd[i - 1]]) };
@@ -58,16 +64,50 @@ pub fn why(open: &Open, ask: Ask<'_>) -> Result<Reply, Trouble> {
                 _ => "congestion window",
             },
         };
+        let full = match reason {
+            // What the network sets: these windows and rates are as large as the full link allows.
+            "slow start" | "recovery" | "pacing" | "congestion window" => busy.full(time[i]),
+            // Beside other flows a larger buffer would bring this one more; a flow that has the link to itself gets no more.
+            "receive window" | "send buffer" => {
+                let before = if i == 0 { 0.0 } else { delivered[i - 1] };
+                let rate_bps = (delivered[i] - before) * 8e9 / (time[i] - from);
+                busy.full(time[i]).filter(|&port| {
+                    rate_bps >= OWN * open.plan().map_or(f64::NAN, |plan| plan.links[port as usize].rate.0 as f64)
+                })
+            }
+            _ => None,
+        };
+        let reason = if full.is_some() { FULL_LINK } else { reason };
         match spans.last_mut() {
-            Some(span) if span.2 == reason && span.1 == begin as i64 => span.1 = time[i] as i64,
-            _ => spans.push((begin as i64, time[i] as i64, reason)),
+            Some(span) if span.reason == reason && span.port == full && span.to == begin as i64 => {
+                span.to = time[i] as i64
+            }
+            _ => spans.push(Span { from: begin as i64, to: time[i] as i64, reason, port: full }),
         }
     }
-    let told: Vec<_> =
-        spans.iter().map(|(from, to, reason)| json!({ "from_ns": from, "to_ns": to, "reason": reason })).collect();
-    Ok(Reply::of(told.into()))
+    let one = |span: &Span| {
+        let mut told = json!({ "from_ns": span.from, "to_ns": span.to, "reason": span.reason });
+        if let Some(port) = span.port {
+            told["port"] = port.into();
+        }
+        told
+    };
+    Ok(Reply::of(spans.iter().map(one).collect::<Vec<_>>().into()))
 }
 
+/// A span of time with one reason.
+struct Span {
+    from: i64,
+    to: i64,
+    reason: &'static str,
+    /// The full link.
+    port: Option<u32>,
+}
+
+/// Share of a link from which on a flow has it to itself.
+const OWN: f64 = 0.5;
+/// What is said where a link on the way of the flow is full.
+const FULL_LINK: &str = "full link";
 /// Share of the window in the network below which it is not what limits.
 const ROOM: f64 = 0.9;
 

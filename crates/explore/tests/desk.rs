@@ -167,3 +167,86 @@ fn wrong_requests_are_one_line() {
     let (reply, _) = ask(&desk, "series", json!({ "handle": 1, "lines": lines })).unwrap();
     assert!(reply.head["lines"][0]["error"].is_string() && reply.head["lines"][1]["count"].as_u64() > Some(0));
 }
+
+/// The shares of time of the reasons that `why` gives for flow 0.
+fn reasons(text: &str) -> std::collections::BTreeMap<String, f64> {
+    let desk = desk(Limits::default());
+    let (done, _) = ask(&desk, "run", json!({ "text": text })).unwrap();
+    let (told, _) = ask(&desk, "why", json!({ "handle": done.head["handle"], "flow": 0 })).unwrap();
+    let mut shares = std::collections::BTreeMap::new();
+    for span in told.head["value"].as_array().unwrap() {
+        let length = span["to_ns"].as_f64().unwrap() - span["from_ns"].as_f64().unwrap();
+        assert_eq!(span["reason"] == "full link", span["port"].is_u64(), "{span}");
+        *shares.entry(span["reason"].as_str().unwrap().to_owned()).or_insert(0.0) += length;
+    }
+    let whole: f64 = shares.values().sum();
+    shares.values_mut().for_each(|share| *share /= whole);
+    shares
+}
+
+#[test]
+fn a_full_link_is_the_answer() {
+    let share = |text: &str, reason: &str| reasons(text).get(reason).copied().unwrap_or(0.0);
+    let long = TEXT.replace("3 s", "10 s");
+    assert!(share(&long, "full link") > 0.8, "{:?}", reasons(&long));
+    // A receiver whose buffer is a tenth of the path holds the flow back; one that is large fills it.
+    let small = long.replace("pairs = 2", "pairs = 1") + "[tcp]\nreceive_window = \"8 KB\"\n";
+    assert!(share(&small, "receive window") > 0.9, "{:?}", reasons(&small));
+    // A host's own link, which is not sampled: 1 Mb/s of 10 Mb/s.
+    let host = long.replace("delay = \"10 ms\"", "delay = \"10 ms\"\naccess_rate = \"1 Mbps\"");
+    assert!(share(&host, "full link") > 0.8, "{:?}", reasons(&host));
+    // With rate to spare the window is the answer: 3 s of slow start and growth do not fill 10 Gb/s over 200 ms.
+    let wide = TEXT.replace("10 Mbps", "10 Gbps").replace("10 ms", "50 ms");
+    assert_eq!(share(&wide, "full link"), 0.0, "{:?}", reasons(&wide));
+}
+
+#[test]
+fn the_rate_of_all_flows_has_every_byte() {
+    let text = TEXT.replace("pairs = 2", "pairs = 60").replace("5 ms\"\n", "50 ms\"\n");
+    let desk = desk(Limits::default());
+    let (done, _) = ask(&desk, "run", json!({ "text": text })).unwrap();
+    let line = json!({ "table": "flow_samples", "column": "delivered_bytes", "how": "rate", "each": "flow" });
+    let asked = json!({ "handle": done.head["handle"], "lines": [line], "points": 100_000 });
+    let (reply, _) = ask(&desk, "series", asked).unwrap();
+    let line = &reply.head["lines"][0];
+    assert_eq!(line["unit"], "bit/s");
+    let of = |key: &str| {
+        doubles(&reply.body, &line[key], &line["count"]).into_iter().map(f64::from_bits).collect::<Vec<_>>()
+    };
+    let (times, rates) = (of("offset_t"), of("offset_y"));
+    let mut before = 0.0;
+    let bytes: f64 =
+        times.iter().zip(&rates).map(|(t, rate)| rate * (t - std::mem::replace(&mut before, *t)) / 8e9).sum();
+    let (flows, _) = ask(&desk, "flows", json!({ "handle": done.head["handle"] })).unwrap();
+    let flows = flows.head["value"].as_array().unwrap();
+    let delivered: f64 = flows.iter().map(|flow| flow["delivered_bytes"].as_f64().unwrap()).sum();
+    assert_eq!(flows.len(), 60);
+    assert!((bytes / delivered - 1.0).abs() < 1e-9, "{bytes} of {delivered}");
+}
+
+#[test]
+fn code_is_refused_for_its_own_reason() {
+    let admit =
+        Box::new(|source: Source| elephan_explore::without_files_and_code(source, "no files here", "no code here"));
+    let setup = Setup {
+        name: "scenario".to_owned(),
+        library: vec![],
+        limits: Limits::default(),
+        clock,
+        engine: "native",
+        admit,
+    };
+    let desk = Desk::new(setup);
+    for code in ["{ python = \"lab.py:Mine\" }", "{ program = \"./mine.sh\" }"] {
+        let text = TEXT.replace("kind = \"bulk\"", &format!("kind = \"bulk\"\ncongestion_control = {code}"));
+        let trouble = ask(&desk, "run", json!({ "text": text })).unwrap_err();
+        assert!(trouble.message.ends_with("no code here"), "{}", trouble.message);
+        let (checked, _) = ask(&desk, "check", json!({ "text": text })).unwrap();
+        assert_eq!(
+            (&checked.head["ok"], &checked.head["errors"][0]["line"]),
+            (&json!(false), &json!(14)),
+            "{:?}",
+            checked.head
+        );
+    }
+}

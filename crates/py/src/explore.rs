@@ -51,9 +51,11 @@ impl Desk {
         let limits: Limits = serde_json::from_str(limits).map_err(scenario_error)?;
         let name = trusted.as_ref().map_or("scenario".to_owned(), |path| path.display().to_string());
         let admit: Box<dyn Fn(Source) -> Source + Send + Sync> = match trusted {
-            None => {
-                Box::new(|source| source.without_files("a page reads no files; start elephan explore with --trust"))
-            }
+            None => Box::new(|source| {
+                let files = "a page reads no files; start elephan explore with --trust";
+                let code = "a page runs no code; start elephan explore with --trust";
+                elephan_explore::without_files_and_code(source, files, code)
+            }),
             Some(_) => {
                 let allowed = scenario::allowed(agreed.as_ref().map(|agreed| agreed.bind(py)))?;
                 Box::new(move |source| {

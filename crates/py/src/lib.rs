@@ -31,6 +31,7 @@ mod rounds;
 mod rtt;
 mod run;
 mod scenario;
+mod stats;
 mod tables;
 mod tcp;
 mod trace;
@@ -46,6 +47,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     guest::register(module)?;
     listing::register(module)?;
     scenario::register(module)?;
+    stats::register(module)?;
     run::register(module)?;
     trace::register(module)?;
     packetdrill::register(module)?;

@@ -53,7 +53,11 @@ static DESK: LazyLock<Desk> = LazyLock::new(|| {
         limits: Limits { table_bytes: TABLE_BYTES_MAX, open: OPEN_MAX, ..Limits::default() },
         clock,
         engine: "wasm",
-        admit: Box::new(|source| source.without_files("a page reads no files; the installed elephan does")),
+        admit: Box::new(|source| {
+            let files = "a page reads no files; the installed elephan does";
+            let code = "a page without a server runs no code; the installed elephan does";
+            elephan_explore::without_files_and_code(source, files, code)
+        }),
     })
 });
 

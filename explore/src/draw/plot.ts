@@ -20,8 +20,22 @@ export const GUTTER = 66;
 export const RIGHT = 20;
 const MARK = 7;
 
+/** Room above the highest value. */
+export const MARGIN = 1.06;
+/** The run that is drawn has at least a third of the axis. */
+const BEFORE = 3;
+
+type Axis = { top: number; bottom: number };
+
+/** Returns the ends of the axis of a run with a picture behind it. One that was kept to compare with is shown whole; the picture before is
+ * cut off where it would make the run flat. */
+export function scaled(now: Axis, before: Axis, kept: boolean): Axis {
+  const [top, bottom] = [Math.max(now.top, before.top), Math.min(now.bottom, before.bottom)];
+  return kept || top - bottom <= BEFORE * (now.top - now.bottom) ? { top, bottom } : now;
+}
+
 /** Returns the ends of the axis that shows these strokes: 0 is on it. */
-export function ends(strokes: Stroke[], from_ns: number, to_ns: number): { top: number; bottom: number } {
+export function ends(strokes: Stroke[], from_ns: number, to_ns: number): Axis {
   let [top, bottom] = [0, 0];
   for (const s of strokes) {
     if (s.role === "marks") continue;
@@ -35,7 +49,7 @@ export function ends(strokes: Stroke[], from_ns: number, to_ns: number): { top: 
       }
     }
   }
-  return { top: top > 0 ? top * 1.06 : bottom < 0 ? 0 : 1, bottom: bottom * 1.06 };
+  return { top: top > 0 ? top * MARGIN : bottom < 0 ? 0 : 1, bottom: bottom * MARGIN };
 }
 
 /** What a canvas and an SVG file are drawn with: the calls of a canvas that both have. */

@@ -103,7 +103,7 @@ export function svg(scene: Scene, title: string, lines: Line[], flows: Flow[]): 
   );
   const ticks = round_steps(from_ns, to_ns, 8).map((t) => text(x(t), HEIGHT - BOTTOM + 18, show(t, "ns", 6), "middle", color("--muted")));
   const paper = new Paper();
-  const main = lines.filter((l) => l.role !== "marks");
+  const main = lines.filter((l) => l.role !== "marks" && l.role !== "total");
   const strokes = lines.map((l) => ({
     t: l.t, y: l.y, alpha: main.length > 12 ? 0.5 : 1, dash: l.role === "second" ? [2, 4] : [...lookOf(l.paint)[1]],
     color: color(l.role === "marks" ? "--bad" : variableOf(l.paint)), width: l.role === "marks" ? 0.8 : 1.5,

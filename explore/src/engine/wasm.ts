@@ -1,6 +1,6 @@
 import { Cancelled, Desk, EngineError, type Ask, type Engine, type Reply } from "./engine";
 
-const STATELESS = new Set(["describe", "library", "check", "edit"]);
+const STATELESS = new Set(["describe", "library", "check", "edit", "intervals"]);
 const STOPPED = "The engine in this page has stopped. Reload the page: your scenario is kept in its address.";
 
 const MISSING =

@@ -1,6 +1,6 @@
 // What the legend of a panel names: lines one by one, or the lines of many flows together.
 import { lookOf, variableOf } from "./colors";
-import type { Flow } from "./panels";
+import { entryOf, type Flow } from "./panels";
 import { valueAtTime, type Line } from "./picture";
 import { show } from "./quantity";
 
@@ -10,6 +10,8 @@ export type Entry = {
   color: string | null;
   stroke: "solid" | "dotted" | "dashed";
   lines: Line[];
+  /** Some flows of the group are not drawn. */
+  part: boolean;
 };
 
 /** Panels that draw more lines than this name them by traffic. */
@@ -20,16 +22,18 @@ function strokeOf(line: Line): Entry["stroke"] {
   return first === undefined ? "solid" : first < 3 ? "dotted" : "dashed";
 }
 
+const ofGroup = (group: string, flows: Flow[]) => flows.filter((f) => entryOf(f) === group).length;
+
 /** Returns how many lines there are and of what: `32 flows, one line each`, or `48 of 128 flows, ...` where only some are drawn. */
 function counted(lines: Line[], group: string, flows: Flow[], each: "line" | "band"): string {
   const word = lines[0]!.ask.table === "connection_samples" ? "connections" : "flows";
-  const all = flows.filter((f) => (f.traffic || f.source) === group).length;
+  const all = ofGroup(group, flows);
   return `${all > lines.length ? `${lines.length} of ${all}` : lines.length} ${word}, one ${each} each`;
 }
 
 /** Returns the entries of a legend, in the order of the lines. Lines without a value are not drawn and have none. */
 export function legend(lines: Line[], flows: Flow[], each: "line" | "band" = "line"): Entry[] {
-  const drawn = lines.filter((l) => l.role !== "marks" && (each === "line" || l.role === "main") && l.y.some((v) => v === v));
+  const drawn = lines.filter((l) => l.role !== "marks" && l.role !== "total" && (each === "line" || l.role === "main") && l.y.some((v) => v === v));
   const several = lines.filter((l) => l.role === "main").length > SEVERAL;
   const groups = new Map<string, Line[]>();
   for (const line of drawn) {
@@ -41,6 +45,7 @@ export function legend(lines: Line[], flows: Flow[], each: "line" | "band" = "li
     color: new Set(of.map((l) => l.paint)).size > 1 ? null : variableOf(of[0]!.paint),
     stroke: strokeOf(of[0]!),
     lines: of,
+    part: of.length > 1 && ofGroup(of[0]!.group, flows) > of.length,
   }));
 }
 
@@ -49,5 +54,5 @@ export function valueOf(entry: Entry, at_ns: number, unit: string, adds: boolean
   const values = entry.lines.map((l) => valueAtTime(l, at_ns)).filter((v) => v === v);
   const sum = values.reduce((a, b) => a + b, 0);
   const text = show(values.length ? (adds ? sum : sum / values.length) : NaN, unit);
-  return entry.lines.length > 1 ? `${adds ? "sum" : "mean"} ${text}` : text;
+  return entry.lines.length > 1 ? `${adds ? "sum" : "mean"}${entry.part ? ` of these ${values.length}` : ""} ${text}` : text;
 }

@@ -1,12 +1,16 @@
 // Runs in number: seeds of one or two settings, points of a sweep. Each is a plain `run`, a few at a time.
 import { Cancelled, type Head } from "../engine/engine";
 import { onGrid } from "./chance";
+import { ALL, type Wanted } from "./panels";
 import { fetchLines, fetchParts, type Line } from "./picture";
 import type { Session } from "./session.svelte";
 
 export const GRID = 240;
 export type Trial = { setting: number; seed: number; summary: Head; grid: Map<string, Float64Array> };
-export type Shape = { key: string; line: Line };
+/** Returns which line of a run this is, in whatever run of the scenario. */
+export const lineKey = (line: Pick<Wanted, "panel" | "role" | "name">) => `${line.panel}\t${line.role}\t${line.name}`;
+/** The goodput of all flows together. */
+export const TOTAL = lineKey({ panel: "goodput", role: "total", name: ALL });
 
 /** Does jobs, a few at a time, in their order; stops at the first error. */
 export async function spread<T>(jobs: T[], at_once: number, work: (job: T, index: number) => Promise<void>): Promise<void> {
@@ -75,13 +79,13 @@ export class Seeds {
     const { head } = await engine.request("run", { text: job.text, seed: job.seed }, { signal });
     const { asked } = await fetchParts(engine, head.handle);
     const end = head.plan.duration_ns as number;
-    const own = asked.filter((w) => w.role === "main");
+    const own = asked.filter((w) => w.role === "main" || w.role === "total");
     const lines = await fetchLines(engine, head.handle, own, { from_ns: 0, to_ns: end }, 4 * GRID, signal);
     void engine.request("close", { handle: head.handle }).catch(() => undefined);
     const grid = new Map<string, Float64Array>();
     const shapes = new Map(this.shapes);
     for (const line of lines) {
-      const key = `${line.panel}\t${line.name}`;
+      const key = lineKey(line);
       grid.set(key, onGrid(line, 0, end, GRID));
       if (!shapes.has(key)) shapes.set(key, line);
     }

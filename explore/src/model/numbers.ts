@@ -1,22 +1,29 @@
 // The summary of a run as the few numbers that a person looks at first.
 import type { Head } from "../engine/engine";
+import type { Kind } from "./chance";
 import { plain, show } from "./quantity";
 
-export type Figure = { name: string; value: number; text: string; write: (v: number) => string };
+/** `of`: what values the number can have. `apart` writes a difference of two of them. */
+export type Figure = { name: string; value: number; text: string; write: (v: number) => string; apart: (v: number) => string; of: Kind };
+
+const AMOUNT: Kind = { kind: "amount" };
+const SHARE: Kind = { kind: "share" };
 
 /** Returns the numbers of a summary, those first that answer most questions. */
 export function numbers(summary: Head): Figure[] {
   const out: Figure[] = [];
-  const add = (name: string, value: unknown, text: (v: number) => string) => {
-    if (typeof value === "number" && Number.isFinite(value)) out.push({ name, value, text: text(value), write: text });
+  const add = (name: string, value: unknown, write: (v: number) => string, of: Kind = AMOUNT) => {
+    if (typeof value !== "number" || !Number.isFinite(value)) return;
+    const apart = of === SHARE ? (v: number) => `${plain(100 * v)} percentage points` : write;
+    out.push({ name, value, text: write(value), write, apart, of });
   };
   const count = (v: number) => plain(v, Number.isInteger(v) ? 9 : 3);
   const neck = summary.bottleneck ?? {};
   add("goodput", summary.goodput_bps, (v) => show(v, "b/s"));
-  add("utilisation", neck.utilisation, (v) => show(v, "%"));
+  add("utilisation", neck.utilisation, (v) => show(v, "%"), SHARE);
   add("mean queue", neck.queue_mean_bytes, (v) => show(v, "B"));
-  add("loss", neck.loss_rate ?? summary.loss_rate, (v) => show(v, "%"));
-  if (summary.flows > 1) add("Jain's index", summary.jain, (v) => plain(v));
+  add("loss", neck.loss_rate ?? summary.loss_rate, (v) => show(v, "%"), SHARE);
+  if (summary.flows > 1) add("Jain's index", summary.jain, (v) => plain(v), { kind: "index", flows: summary.flows });
   add("drops", summary.drops, count);
   add("timeouts", summary.timeouts, count);
   if (summary.marks) add("ECN marks", summary.marks, count);

@@ -1,21 +1,21 @@
 // Congestion controls beside each other: a run for each pair, on the bottleneck of `elephan compare` or on the scenario of the page.
 import PAIR from "../../../python/elephan/experiment/compare/pair.toml?raw";
 import { Cancelled, EngineError, type Head } from "../engine/engine";
-import { interval, type Interval } from "./chance";
+import type { Kind, Sample } from "./chance";
 import { atOnce, spread } from "./many.svelte";
 import { parse, plain, show } from "./quantity";
 import type { Session } from "./session.svelte";
 
 /** What one run says of its first flow `a` and its second `b`. */
 export type Beside = { a_bps: number; b_bps: number; queue_bytes: number; loss: number };
-export type Figure = { id: string; name: string; of: (run: Beside) => number; write: (v: number) => string };
+export type Figure = { id: string; name: string; of: (run: Beside) => number; write: (v: number) => string; kind: Kind };
 export const FIGURES: Figure[] = [
-  { id: "share", name: "share of the row", of: (r) => r.a_bps / (r.a_bps + r.b_bps), write: (v) => show(v, "%") },
-  { id: "jain", name: "Jain's index", of: (r) => (r.a_bps + r.b_bps) ** 2 / (2 * (r.a_bps ** 2 + r.b_bps ** 2)), write: (v) => plain(v) },
-  { id: "goodput", name: "goodput of the row", of: (r) => r.a_bps, write: (v) => show(v, "b/s") },
-  { id: "both", name: "goodput of both", of: (r) => r.a_bps + r.b_bps, write: (v) => show(v, "b/s") },
-  { id: "queue", name: "mean queue", of: (r) => r.queue_bytes, write: (v) => show(v, "B") },
-  { id: "loss", name: "loss", of: (r) => r.loss, write: (v) => show(v, "%") },
+  { id: "share", name: "share of the row", of: (r) => r.a_bps / (r.a_bps + r.b_bps), write: (v) => show(v, "%"), kind: { kind: "share" } },
+  { id: "jain", name: "Jain's index", of: (r) => (r.a_bps + r.b_bps) ** 2 / (2 * (r.a_bps ** 2 + r.b_bps ** 2)), write: (v) => plain(v), kind: { kind: "index", flows: 2 } },
+  { id: "goodput", name: "goodput of the row", of: (r) => r.a_bps, write: (v) => show(v, "b/s"), kind: { kind: "amount" } },
+  { id: "both", name: "goodput of both", of: (r) => r.a_bps + r.b_bps, write: (v) => show(v, "b/s"), kind: { kind: "amount" } },
+  { id: "queue", name: "mean queue", of: (r) => r.queue_bytes, write: (v) => show(v, "B"), kind: { kind: "amount" } },
+  { id: "loss", name: "loss", of: (r) => r.loss, write: (v) => show(v, "%"), kind: { kind: "share" } },
 ];
 
 export type Bottleneck = { rate: string; rtt: string; buffer: string };
@@ -154,10 +154,10 @@ export class Pairs {
     return straight || !this.mirrored ? { pair: straight, turned: false } : { pair: this.pairs.get(key(column, row)), turned: true };
   }
 
-  /** The mean of a figure in a cell, with its interval if there are several seeds. */
-  value(row: string, column: string, figure: Figure): Interval {
+  /** The values of a figure in a cell, one for each seed. */
+  sample(row: string, column: string, figure: Figure): Sample {
     const { pair, turned } = this.pair(row, column);
-    return interval((pair?.runs ?? []).map((r) => figure.of(turned ? { ...r, a_bps: r.b_bps, b_bps: r.a_bps } : r)));
+    return { of: figure.kind, rows: [(pair?.runs ?? []).map((r) => figure.of(turned ? { ...r, a_bps: r.b_bps, b_bps: r.a_bps } : r))] };
   }
   wrong(row: string, column: string): string {
     return this.pair(row, column).pair?.wrong ?? "";

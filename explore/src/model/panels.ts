@@ -4,6 +4,8 @@ export type Flow = {
   id: number;
   name: string;
   traffic: string;
+  /** What a reader would call the traffic entry: by the congestion control that it has. */
+  entry?: string;
   source: string;
   destination: string;
   protocol: string;
@@ -39,6 +41,8 @@ export type LineAsk = {
   how: "value" | "rate" | "sum" | "count";
   /** Seconds of a rate. */
   per?: number;
+  /** The column that tells counters apart, of a rate of all of them together. */
+  each?: string;
 };
 export type Wanted = {
   panel: PanelId;
@@ -50,7 +54,8 @@ export type Wanted = {
   paint: string;
   /** The traffic entry, for the legend of many flows. */
   group: string;
-  role: "main" | "second" | "marks";
+  /** `total` is of all flows, drawn or not, and no line of its own. */
+  role: "main" | "second" | "marks" | "total";
   ask: LineAsk;
 };
 
@@ -69,6 +74,12 @@ export const PANELS: PanelKind[] = [
 /** The most flows that panels draw one by one. */
 export const MOST_FLOWS = 48;
 const MOST_PORTS = 4;
+
+/** The name of the line that sums up all flows. */
+export const ALL = "all flows";
+
+/** Returns what a reader would call the traffic of a flow. */
+export const entryOf = (f: Flow): string => f.entry || f.traffic || f.source;
 
 /** Returns the flows that are drawn: all, or an even choice of them. */
 export function drawnFlows(flows: Flow[]): Flow[] {
@@ -102,7 +113,7 @@ export function wanted(flows: Flow[], ports: Port[], topology: Topology): Wanted
     const look = paint(f);
     const line = (panel: PanelId, column: string, how: "value" | "rate", role: Wanted["role"] = "main") =>
       out.push({
-        panel, role, name: f.name, flow: f.id, group: f.traffic, paint: look,
+        panel, role, name: f.name, flow: f.id, group: entryOf(f), paint: look,
         ask: { table: "flow_samples", column, where: { flow: f.id }, how },
       });
     line("goodput", "delivered_bytes", "rate");
@@ -112,6 +123,11 @@ export function wanted(flows: Flow[], ports: Port[], topology: Topology): Wanted
     line("rtt", "srtt_ns", "value");
     line("inflight", "inflight_bytes", "value");
   }
+  if (flows.length)
+    out.push({
+      panel: "goodput", role: "total", name: ALL, group: ALL, paint: "total",
+      ask: { table: "flow_samples", column: "delivered_bytes", how: "rate", each: "flow" },
+    });
   for (const [index, p] of drawnPorts(ports).entries()) {
     const port = (ask: LineAsk, role: Wanted["role"]) =>
       out.push({ panel: "queue", role, name: p.name.replace("->", " → "), port: p.port, group: p.name, paint: `port ${index}`, ask });

@@ -3,6 +3,7 @@ const COLORS: Record<string, string> = {
   handshake: "--line",
   "slow start": "--s5",
   "congestion window": "--s0",
+  "full link": "--ink",
   recovery: "--s1",
   timeout: "--bad",
   "receive window": "--s3",

@@ -10,10 +10,15 @@ export type Trouble = { line?: number; column?: number; path?: string; message: 
 export type Mark = { at_ns: number; kind: string; flow?: number | null; port?: number | null; text: string };
 /** A statement of `elephan explain`; without a time it is about the whole run. */
 export type Statement = { number: number; at_ns: number | null; kind: string; flow: number | null; text: string; help: string };
-export type Why = { flow: number; spans: { from_ns: number; to_ns: number; reason: string }[] };
+export type Why = { flow: number; spans: { from_ns: number; to_ns: number; reason: string; port?: number }[] };
 export type Told = { version: string; tables: Head; limits: Head };
 type Timing = { asked: number; first: number; whole: number; engine: number };
 type Seen = { title?: string; question?: string; duration_ns: number; warmup_ns: number };
+
+/** The most changes that are named beside a title. */
+const CHANGES = 2;
+/** The most flows of which the ribbon says what held them back. */
+export const RIBBON_FLOWS = 12;
 
 /** A run that is younger than this is not taken back for the next move of a slider. In WebAssembly it costs a worker. */
 const PATIENCE_MS = { native: 90, wasm: 500 };
@@ -36,11 +41,9 @@ export class Session {
   ghost = $state.raw<Picture | null>(null);
   /** A setting that is kept to compare with; it takes the place of the ghost. */
   pinned = $state.raw<Picture | null>(null);
-  marks = $state.raw<Mark[]>([]);
-  why = $state.raw<Why[]>([]);
-  /** What `elephan explain` says of the run that is shown; nothing where the engine is WebAssembly. */
-  story = $state.raw<Statement[]>([]);
-  private storied: number | null = null;
+  /** What was said last, each with the handle of the run that it is of. */
+  private noticed = $state.raw<{ handle: number; marks: Mark[]; why: Why[] }>({ handle: -1, marks: [], why: [] });
+  private storied = $state.raw<{ handle: number; story: Statement[] }>({ handle: -1, story: [] });
   /** Why marks and reasons are missing. */
   untold = $state<string | null>(null);
 
@@ -88,6 +91,17 @@ export class Session {
 
   get text(): string {
     return this.history.now;
+  }
+  /** Events of the run that is drawn; of another run none are shown. */
+  get marks(): Mark[] {
+    return this.noticed.handle === this.picture?.handle ? this.noticed.marks : [];
+  }
+  get why(): Why[] {
+    return this.noticed.handle === this.picture?.handle ? this.noticed.why : [];
+  }
+  /** What `elephan explain` says of the run that is drawn; nothing where the engine is WebAssembly. */
+  get story(): Statement[] {
+    return this.storied.handle === this.picture?.handle ? this.storied.story : [];
   }
   /** Why the picture is not that of the text, in words; null if it is, or is about to be. */
   get stale(): string | null {
@@ -201,6 +215,15 @@ export class Session {
     if (Object.keys(before).some((key) => !(key in now) && !key.endsWith(".kind"))) return null;
     const own = Object.entries(now).filter(([key, value]) => String(before[key]) !== String(value));
     return Object.fromEntries(own.map(([key, value]) => [key, String(value)]));
+  }
+
+  /** What of the scenario differs from the one that was opened, in words; empty if nothing does. */
+  get changed(): string {
+    const own = this.changes;
+    if (own === null) return "changed";
+    const said = Object.entries(own).map(([path, value]) => `${path.split(".").at(-1)!.replaceAll("_", " ")} ${value.replaceAll('"', "")}`);
+    const more = said.length > CHANGES ? `, and ${said.length - CHANGES} more` : "";
+    return said.length ? `changed: ${said.slice(0, CHANGES).join(", ")}${more}` : "";
   }
 
   /** A gesture is over: what comes next is a step of its own. */
@@ -386,27 +409,25 @@ export class Session {
     const picture = this.picture;
     if (!picture || picture.share < 1 || this.capture) return;
     const ask = signal ? { signal } : {};
-    const flows = picture.flows.filter((f) => f.protocol === "tcp").slice(0, 12);
+    const flows = picture.flows.filter((f) => f.protocol === "tcp").slice(0, RIBBON_FLOWS);
     const [events, ...why] = await Promise.all([
       this.engine.request("events", { handle: picture.handle, ...this.view, limit: 200 }, ask),
       ...flows.map((f) => this.engine.request("why", { handle: picture.handle, flow: f.id }, ask)),
     ]);
     if (this.picture?.handle !== picture.handle) return;
-    this.marks = events!.head.value;
-    this.why = why.map((reply, i) => ({ flow: flows[i]!.id, spans: reply.head.value }));
+    this.noticed = { handle: picture.handle, marks: events!.head.value, why: why.map((reply, i) => ({ flow: flows[i]!.id, spans: reply.head.value })) };
     await this.explain(picture, ask);
   }
 
   /** Asks once for each run what `elephan explain` says of it. */
   private async explain(picture: Picture, ask: { signal?: AbortSignal }): Promise<void> {
-    if (this.engine.kind !== "native" || this.storied === picture.handle) return;
+    if (this.engine.kind !== "native" || this.storied.handle === picture.handle) return;
     const { handle, text, seed, summary } = picture;
     await new Promise((resolve) => setTimeout(resolve, 250)); // a slider that moves on wants no story
     if (ask.signal?.aborted || this.picture?.handle !== handle) return;
     const { head } = await this.engine.request("explain", { handle, text, seed, summary }, ask);
     if (this.picture?.handle !== handle) return;
-    this.storied = handle;
-    this.story = head.value;
+    this.storied = { handle, story: head.value };
   }
 
   /** A moment after the last change the address keeps the scenario. */

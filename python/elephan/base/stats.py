@@ -14,6 +14,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,9 @@ __all__ = [
     "batch_interval",
     "coefficient_of_variation",
     "detectable_difference",
+    "differences",
     "holm",
+    "intervals",
     "jain",
     "jain_per_window",
     "mean_interval",
@@ -46,15 +49,6 @@ def __dir__() -> list[str]:
     """What tab completion offers, without what is imported."""
     return __all__
 
-
-# Student's t at 97.5 % for 1 to 30 degrees of freedom, as `scipy.special.stdtrit` has it: its import takes longer than a run.
-_T_95 = (
-    12.706204736174694, 4.302652729749462, 3.1824463052837078, 2.7764451051977934, 2.5705818356363146, 2.4469118511449786,
-    2.364624251592784, 2.306004135204166, 2.262157162798205, 2.228138851986274, 2.200985160091639, 2.1788128296672284,
-    2.1603686564627913, 2.144786687917804, 2.131449545559776, 2.1199052992212546, 2.1098155778333156, 2.1009220402410382,
-    2.0930240544083087, 2.085963447265864, 2.0796138447276795, 2.0738730679040254, 2.0686576104190486, 2.0638985616280245,
-    2.0595385527532972, 2.0555294386428735, 2.0518305164802846, 2.0484071417952454, 2.045229642132703, 2.0422724563012378,
-)  # fmt: skip
 
 Values = Sequence[float] | npt.NDArray[np.floating] | npt.NDArray[np.integer]
 
@@ -100,6 +94,32 @@ class Interval:
 NOTHING = Interval(math.nan, math.nan, math.nan, 0)  # of no values
 
 
+def _core() -> ModuleType:
+    """The compiled core, from which the page of `elephan explore` has its intervals too."""
+    from elephan import _core as core
+
+    return core
+
+
+def intervals(
+    rows: npt.NDArray[np.float64], low: npt.NDArray[np.float64], top: npt.NDArray[np.float64], level: float = 0.95
+) -> npt.NDArray[np.float64]:
+    """Returns for each row of values its number of values, mean, low, high, least and largest value, spread, and 1 if it is clear.
+
+    `low` and `top`: the bounds of each row. NaN values are left out. The spread is the distance of the largest from the least
+    value over the mean. An interval is clear if it leaves out 0; that of equal values never is.
+    """
+    given = [np.ascontiguousarray(one, dtype=np.float64) for one in (rows, low, top)]
+    found = _core().intervals(given[0].tobytes(), rows.shape[1], given[1].tobytes(), given[2].tobytes(), level)
+    return np.frombuffer(found, dtype=np.float64).reshape(-1, 8)
+
+
+def differences(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Returns `a - b` of arrays of one shape; 0 where both are equal but for rounding."""
+    first, second = (np.ascontiguousarray(one, dtype=np.float64) for one in (a, b))
+    return np.frombuffer(_core().differences(first.tobytes(), second.tobytes()), dtype=np.float64).reshape(first.shape)
+
+
 def _array(values: Values, what: str = "values") -> npt.NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
@@ -135,11 +155,7 @@ def student(freedom: int, level: float = 0.95) -> float:
     """
     if not freedom >= 1 or not 0 < level < 1:
         raise ValueError("an interval needs at least 1 degree of freedom, and a level between 0 and 1")
-    if level == 0.95 and freedom <= len(_T_95):
-        return _T_95[freedom - 1]
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, 0.5 + level / 2))
+    return float(_core().student(freedom, level))
 
 
 @of_arguments
@@ -152,16 +168,12 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
     >>> found.mean, round(found.low, 3), round(found.high, 3)
     (5.0, 2.516, 7.484)
     """
-    array = _clean(values)
-    mean, n = float(np.mean(array)), int(array.size)
-    if n == 1:
-        return Interval(mean, math.nan, math.nan, 1, level)
-    if math.isclose(float(array.min()), float(array.max()), rel_tol=1e-14):  # sums in another order are no spread
-        return Interval(float(array[0]), float(array[0]), float(array[0]), n, level)
-    with np.errstate(all="ignore"):  # of infinite values no spread is known
-        error = float(np.std(array, ddof=1)) / math.sqrt(n)
-    half = student(n - 1, level) * error
-    return Interval(mean, mean - half, mean + half, n, level)
+    return _interval(_clean(values), -math.inf, math.inf, level)
+
+
+def _interval(array: npt.NDArray[np.float64], low: float, top: float, level: float) -> Interval:
+    n, mean, least, most, *_ = intervals(array[None, :], np.array([low]), np.array([top]), level)[0].tolist()
+    return Interval(mean, least, most, int(n), level)
 
 
 @of_arguments
@@ -177,9 +189,7 @@ def mean_within(values: Values, low: float = -math.inf, top: float = math.inf) -
     known = known[~np.isnan(known)]
     if known.size == 0:
         return NOTHING
-    found = mean_interval(known)
-    # In results of older versions a port counts as busy for whole packets, which may be a little more than the run.
-    return within(found, min(low, found.mean), max(top, found.mean))
+    return _interval(known, low, top, 0.95)
 
 
 @of_arguments
@@ -254,7 +264,7 @@ def paired_difference(a: Values, b: Values, level: float = 0.95, method: str = "
         return _bca("difference", x, y, level)
     if method != "t":
         raise ValueError(f'unknown method "{method}": t or bca')
-    return mean_interval(x - y, level)
+    return mean_interval(differences(x, y), level)
 
 
 @of_arguments
@@ -387,15 +397,7 @@ def detectable_difference(differences: Values, power: float = 0.8, level: float 
     array = array[~np.isnan(array)]
     if not 0.05 < power < 1 or not 0 < level < 1:
         raise ValueError("power must be between 0.05 and 1, level between 0 and 1")
-    if array.size < 2 or not np.isfinite(array).all():
-        return math.nan
-    from scipy import special
-
-    n, freedom = int(array.size), int(array.size) - 1
-    bound = float(special.stdtrit(freedom, 0.5 + level / 2))
-    # nctdtrinc(df, p, t): the noncentrality at which T stays below t with probability p; the far tail is beyond all digits.
-    apart = float(special.nctdtrinc(freedom, 1 - power, bound))
-    return apart / math.sqrt(n) * float(np.std(array, ddof=1))
+    return float(_core().detectable_difference(array.tobytes(), power, level))
 
 
 @of_arguments

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -44,22 +43,16 @@ def among(table: pa.Table, name: str, values: Iterable[str]) -> npt.NDArray[np.b
 def flow_names(run: Run) -> dict[int, str]:
     """What a reader would call each flow: its traffic if it is the only one of it, else its source or its destination where that
     tells all flows apart, else where it goes, with its place among the flows of its traffic where others go the same way.
+
+    Traffic that is named after a congestion control which it no longer has is called after the one that it has.
     """
     flows = run.flows
     numbers = [int(number) for number in column(flows, "flow")]
     traffic, source, destination = (texts(flows, key) for key in ("traffic", "source", "destination"))
-    of_traffic = Counter(traffic)
-    ends = next((ends for ends in (source, destination) if len(set(ends)) == len(ends)), None)
-    if ends is None:
-        pairs = [f"{a} → {b}" for a, b in zip(source, destination, strict=True)]
-        of_pair, so_far = Counter(pairs), Counter[str]()
-        alike = []
-        for entry, pair in zip(traffic, pairs, strict=True):
-            so_far[entry] += 1
-            alike.append(f"{entry} {so_far[entry]}" if len(of_pair) == 1 else f"{entry} {so_far[entry]}, {pair}")
-        ends = [pair if of_pair[pair] == 1 else other for pair, other in zip(pairs, alike, strict=True)]
-    names = [entry if of_traffic[entry] == 1 else end for entry, end in zip(traffic, ends, strict=True)]
-    return dict(zip(numbers, names if len(set(names)) == len(names) else ends, strict=True))
+    control = texts(flows, "congestion_control") if "congestion_control" in flows.column_names else [""] * len(numbers)
+    from elephan import _core
+
+    return dict(zip(numbers, _core.flow_names(traffic, source, destination, control), strict=True))
 
 
 def adaptive(samples: pa.Table) -> pa.Table:

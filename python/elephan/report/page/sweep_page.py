@@ -23,14 +23,10 @@ from elephan.report.words import baseline, wording
 from elephan.report.words.baseline import Baseline
 from elephan.report.words.effects import Effect, by_statistic
 from elephan.report.words.few import few
+from elephan.report.words.repeated import NEARLY, said
 from elephan.report.words.swept import Swept
 from elephan.statistic import measures, titles
 
-ALIKE = "The repetitions of a variant are all alike: nothing in them is random."
-PHASES = "Where a queue overflows, which flow loses follows from phases (Floyd and Jacobson 1992) that"
-_START, _JITTER = 'start = { uniform = ["0 s", "100 ms"] }', 'jitter = { extra = { uniform = ["0 s", "1 ms"] } }'
-REMEDY = f"Draw something: {_START} of the traffic, or {_JITTER} of a link."
-NEARLY = 1e-3  # of the mean: repetitions whose statistics all differ by less are nearly alike
 FLAT_NAMED_MAX = 12
 
 
@@ -100,7 +96,7 @@ def _power(swept: Swept, statistic: str, base: Baseline) -> str:
         return ""
     values = swept.values(statistic)
     rows = np.flatnonzero((base.rows >= 0) & (base.rows != np.arange(len(base.rows))))
-    differences = values[rows] - values[base.rows[rows]]
+    differences = stats.differences(values[rows], values[base.rows[rows]])
     pairs = np.isfinite(differences)
     n = pairs.sum(axis=1)
     known = np.where(pairs, differences, 0.0)
@@ -116,10 +112,7 @@ def _power(swept: Swept, statistic: str, base: Baseline) -> str:
         return ""
     relative = least < mean and unit != "%"
     words = show(least / mean, "%", 2) if relative else show(least, unit, 2).replace(" %", " percentage points")
-    return (
-        f"{swept.repetitions} repetitions can see a difference of {words} in {titles.title(statistic)}: 80 % of such sweeps "
-        "would find it by a paired t test at 5 %. A smaller difference may stay unseen."
-    )
+    return said("power", repetitions=swept.repetitions, difference=words, title=titles.title(statistic), what="sweeps")
 
 
 def _of_difference(interval: stats.Interval, statistic: str) -> tuple[stats.Interval, str]:
@@ -141,10 +134,7 @@ def nearly_alike(swept: Swept) -> list[int]:
     statistics = swept.sweep.statistics
     most = np.full(len(swept.labels), -1.0)
     for statistic in statistics:
-        values, found = swept.values(statistic), swept.estimates(statistic)
-        with np.errstate(all="ignore"):
-            spread = (np.nanmax(values, axis=1, initial=-np.inf) - np.nanmin(values, axis=1, initial=np.inf)) / abs(found.mean)
-        most = np.where((found.n > 1) & (found.mean != 0), np.maximum(most, spread), most)
+        most = np.fmax(most, swept.estimates(statistic).spread)
     drops = np.nanmax(swept.values("drops.sum"), axis=1, initial=0.0) if "drops.sum" in statistics else np.ones(len(most))
     return np.flatnonzero((most >= 0) & (most < NEARLY) & (drops > 0)).tolist()
 
@@ -160,15 +150,11 @@ def _warnings(swept: Swept) -> list[str]:
     if (until := sweep.facts.get("until")) and not until["reached"]:
         found.append(until["words"])
     if swept.repetitions > 1 and swept.alike(swept.shown):
-        found.append(f"{ALIKE} {PHASES} no seed changes. {REMEDY}")
+        found.append(said("alike"))
     elif swept.repetitions > 1 and (rows := nearly_alike(swept)):
         which = "all variants" if len(rows) == len(swept.labels) else ", ".join(swept.names[row] for row in rows[:3])
         which += f" and {len(rows) - 3} more" if 3 < len(rows) < len(swept.labels) else ""
-        found.append(
-            f"The repetitions of {which} are nearly alike: no statistic differs by more than {show(NEARLY, '%')} of its mean, and "
-            f"packets are dropped. The intervals hold for these very delays, sizes and starts. {PHASES} "
-            f"the seeds hardly change. {REMEDY}"
-        )
+        found.append(said("nearly", which=which))
     return found
 
 

@@ -28,12 +28,13 @@ SHOWN_MAX = 8  # statistics with a figure or a column; all of them are in means.
 
 
 class Estimates(NamedTuple):
-    """Means with their 95 % t intervals, an array of each."""
+    """Means with their 95 % t intervals, an array of each. `spread`: from the least to the largest value, over the mean."""
 
     mean: Array
     low: Array
     high: Array
     n: Places
+    spread: Array
 
     def at(self, place: int) -> stats.Interval:
         """Returns one of them."""
@@ -44,27 +45,10 @@ class Estimates(NamedTuple):
 
 def estimates(values: Array, least: Array | float = -math.inf, top: float = math.inf) -> Estimates:
     """Returns the mean of each row with its interval, cut off as `stats.mean_within` does; NaN is left out."""
-    known = ~np.isnan(values)
-    n = known.sum(axis=1)
-    with np.errstate(all="ignore"):
-        mean = np.where(known, values, 0.0).sum(axis=1) / n
-        away = np.where(known, values - mean[:, None], 0.0)
-        error = np.sqrt((away * away).sum(axis=1) / (n - 1) / n)
-        smallest = np.where(known, values, np.inf).min(axis=1, initial=np.inf)
-        largest = np.where(known, values, -np.inf).max(axis=1, initial=-np.inf)
-        alike = (n > 1) & (largest - smallest <= 1e-14 * np.maximum(abs(largest), abs(smallest)))
-        first = np.take_along_axis(values, known.argmax(axis=1)[:, None], axis=1)[:, 0] if values.size else mean
-        mean = np.where(alike, first, mean)
-        half = np.where(alike, 0.0, student(n) * error)
-        low = np.where(n > 1, np.maximum(mean - half, np.minimum(least, mean)), np.nan)
-        high = np.where(n > 1, np.minimum(mean + half, np.maximum(top, mean)), np.nan)
-    return Estimates(mean, low, high, n)
-
-
-def student(n: Places) -> Array:
-    """Returns for numbers of values how many standard errors half of a 95 % interval is; NaN below two."""
-    by_n = {one: stats.student(one - 1) if one > 1 else math.nan for one in {*n.tolist()}}
-    return np.array([by_n[one] for one in n.tolist()])
+    rows = len(values)
+    low, high = (np.broadcast_to(np.asarray(one, dtype=np.float64), (rows,)) for one in (least, top))
+    n, mean, low, high, _, _, spread, _ = stats.intervals(values, low, high).T
+    return Estimates(mean, low, high, n.astype(np.intp), spread)
 
 
 @dataclass(frozen=True)
@@ -186,9 +170,9 @@ class Swept:
 
     def difference(self, statistic: str, bases: Places) -> Estimates:
         """A statistic of each variant less that of its base with the same seed; nothing where a base is below 0 or the same."""
-        values, top = self.values(statistic), bounds.top_of(statistic)
-        found = np.where((bases < 0) | (bases == np.arange(len(bases))), np.nan, 1.0)[:, None] * (values - values[bases])
-        return estimates(found, -top, top)
+        values = self.values(statistic)
+        other = np.where((bases < 0) | (bases == np.arange(len(bases))), np.nan, 1.0)[:, None]
+        return estimates(other * stats.differences(values, values[bases]), *bounds.of_difference(statistic))
 
     @cached_property
     def flat(self) -> list[str]:
