@@ -86,7 +86,10 @@ fn at_most(value: f64, bound: f64) -> f64 {
 
 /// Returns `a[i] - b[i]` of runs with the same seeds; 0 where both are equal but for rounding.
 pub fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
-    let one = |(&a, &b): (&f64, &f64)| if (a - b).abs() <= ROUNDING * a.abs().max(b.abs()) { 0.0 } else { a - b };
+    let one = |(&a, &b): (&f64, &f64)| {
+        let apart = a - b;
+        if apart.is_finite() && apart.abs() <= ROUNDING * a.abs().max(b.abs()) { 0.0 } else { apart }
+    };
     a.iter().zip(b).map(one).collect()
 }
 
@@ -123,6 +126,7 @@ mod tests {
         let almost = interval(&[0.3, 0.1 + 0.2], 0.95, ANY);
         assert_eq!((almost.low, almost.high), (0.3, 0.3));
         assert_eq!(differences(&[0.3, 2.0], &[0.1 + 0.2, 1.0]), [0.0, 1.0]);
+        assert_eq!(differences(&[f64::INFINITY], &[1.0]), [f64::INFINITY]);
     }
 
     #[test]
