@@ -148,7 +148,7 @@ def test_the_goodput_of_all_flows_has_every_flow(desk):
 
 
 def test_samples_of_all_ports_are_of_the_same_run(desk):
-    """Four links of hosts of `congestion-spreading` carry 24 to 46 % and are paused at 10 ms. A run samples them only if it is asked."""
+    """Four links of hosts of `congestion-spreading` carry 24 to 46 % and are paused at 10 ms; a run samples them only if asked."""
     text = library()["congestion-spreading"].path.read_text(encoding="utf-8")
     usual = desk.ask("run", text=text)[0]
     every = desk.ask("run", text=text, record={"ports": "all"})[0]

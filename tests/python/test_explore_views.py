@@ -90,7 +90,7 @@ def test_a_network_draws_what_it_knows(page, server):
     ask(page, "void s.type(x)", re.sub(r'every *= *"[^"]*"\n', "", text))
     settled(page)
     until(page, "document.querySelectorAll('.network .rail.unknown').length === document.querySelectorAll('.network .rail').length")
-    assert page.get_by_text("no load and no queue is known").is_visible()
+    page.get_by_text("no load and no queue is known").wait_for()
     assert "not known" in page.locator(".network svg g title").first.text_content()
     assert page.locator(".network .load").count() == 0
 
