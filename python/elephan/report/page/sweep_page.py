@@ -24,6 +24,7 @@ from elephan.report.words.baseline import Baseline
 from elephan.report.words.effects import Effect, by_statistic
 from elephan.report.words.few import few
 from elephan.report.words.repeated import NEARLY, said
+from elephan.report.words.repeated import REMEDY as REMEDY
 from elephan.report.words.swept import Swept
 from elephan.statistic import measures, titles
 

@@ -6,15 +6,15 @@ from elephan.base.quantity import show
 
 _PHASES = "Where a queue overflows, which flow loses follows from phases (Floyd and Jacobson 1992) that"
 _START, _JITTER = 'start = { uniform = ["0 s", "100 ms"] }', 'jitter = { extra = { uniform = ["0 s", "1 ms"] } }'
-_REMEDY = f"Draw something: {_START} of the traffic, or {_JITTER} of a link."
+REMEDY = f"Draw something: {_START} of the traffic, or {_JITTER} of a link."
 NEARLY = 1e-3  # of the mean: repetitions whose statistics all differ by less are nearly alike
 # Sentences; what stands in {} is filled in.
 WORDS = {
-    "alike": f"The repetitions of a variant are all alike: nothing in them is random. {_PHASES} no seed changes. {_REMEDY}",
+    "alike": f"The repetitions of a variant are all alike: nothing in them is random. {_PHASES} no seed changes. {REMEDY}",
     "nearly": (
         "The repetitions of {which} are nearly alike: "
         f"no statistic differs by more than {show(NEARLY, '%')} of its mean, and packets are dropped."
-        f" The intervals hold for these very delays, sizes and starts. {_PHASES} the seeds hardly change. {_REMEDY}"
+        f" The intervals hold for these very delays, sizes and starts. {_PHASES} the seeds hardly change. {REMEDY}"
     ),
     "power": (
         "{repetitions} repetitions can see a difference of {difference} in {title}: 80 % of such {what} would find it by a "
