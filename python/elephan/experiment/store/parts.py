@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elephan.base.errors import ElephanError, InputError, OutputError
+from elephan.base.signals import from_outside
 from elephan.experiment.store import attempts
 from elephan.experiment.store.row import STATISTIC, schema
 from elephan.result.folder import sync
@@ -82,6 +83,8 @@ def create(where: Path) -> None:
         if not os.access(where / "tails", os.W_OK):
             raise OutputError(f"cannot write the store {where}: Permission denied")
     except OSError as error:
+        if from_outside(error):
+            raise
         raise OutputError(f"cannot write the store {where}: {error.strerror or error}") from None
 
 
