@@ -195,7 +195,7 @@ def test_a_log_by_hand() -> None:
 
 
 def test_what_cannot_be_read_is_said() -> None:
-    with pytest.raises(el.InputError, match='no burst: a traffic entry with kind = "burst"'):
+    with pytest.raises(el.InputError, match='no burst of datagrams: a traffic entry such as kind = "burst"'):
         el.memory_from_burst(el.run("sawtooth", set={"duration": "1 s", "warmup": "0 s"}))
     short = el.run("udp-burst", set={"record.datagrams": 100})
     with pytest.raises(el.InputError, match=r"holds 100 of 7477 datagrams: set record\.datagrams to 45000"):

@@ -78,6 +78,30 @@ priority = 3
 """
     for i in range(5)
 )
+# Two hosts overload a switch that pauses when all but 5 kB of its memory are full.
+LATE = """
+duration = "5 ms"
+[hosts.a]
+count = 2
+[hosts.b]
+[switches.s]
+memory = "200 kB"
+flow_control = { kind = "pause", xoff = "195 kB", xon = "100 kB" }
+[[links]]
+between = ["a", "s"]
+rate = "10 Gbps"
+delay = "1 us"
+[[links]]
+between = ["s", "b"]
+rate = "10 Gbps"
+delay = "1 us"
+[[traffic]]
+from = "a"
+to = "b"
+kind = "cbr"
+rate = "9 Gbps"
+gaps = "exponential"
+"""
 # The names of scenarios below: text or library, and what is set.
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "cubic rfc": (FIRST, {"traffic.bulk.congestion_control": "cubic", "stack": "rfc", "duration": "10 s"}),
@@ -97,6 +121,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "host queue": ("txqueuelen", {}),
     "disks": ("disk-to-disk", {}),
     "ring": (RING, {}),
+    "late pause": (LATE, {}),
     "cut off": (FIRST, {"links[1].loss": {"bernoulli": 1.0}, "duration": "20 s"}),
 }
 
@@ -134,6 +159,7 @@ CASES = {
     "copy_limit": ("disks", "cubic rfc"),
     "first_window": ("incast", "cubic rfc"),
     "deadlock": ("ring", "pauses"),
+    "short_room": ("late pause", "pauses"),
     "no_connection": ("cut off", "cubic rfc"),
 }
 

@@ -170,7 +170,7 @@ def test_rounds_end_with_their_last_answer() -> None:
     ms = 1_000_000
     messages = pa.table({"flow": flow, "enter_ns": [t * ms for t in enter], "exit_ns": [t and t * ms for t in exit]})
     made = make({"flows": flows, "messages": messages})
-    text = made.scenario + '[[traffic]]\nname = "q"\nkind = "incast"\n[[traffic]]\nname = "web"\nkind = "messages"\n'
+    text = made.scenario + '[[traffic]]\nname = "q"\nkind = "incast"\nsize = "1 KB"\n[[traffic]]\nname = "web"\nkind = "messages"\n'
     run = Run(made.tables, {}, text, [], made.manifest)
     assert sorted(measures.MEASURES["round_time"].values(run).tolist()) == [3 * ms, 5 * ms]
     with pytest.raises(InputError, match="of the whole run"):
@@ -282,7 +282,7 @@ def test_a_run_without_a_flow_has_sums_of_nothing() -> None:
         ("host_drops.sum", "no host of the scenario has receive or cpu"),
         ("cpu.sum", "no host of the scenario has receive or cpu"),
         ("logger_gap_ns.sum", "no host of the scenario has a logger"),
-        ("burst_lost.sum", "no traffic of the scenario is burst"),
+        ("burst_lost.sum", "no traffic of the scenario is a burst of datagrams"),
     ],
 )
 def test_what_no_host_models_is_not_zero(name: str, why: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,7 @@ from elephan.cli import status_of
 from elephan.experiment.store.identity import Identity
 from elephan.experiment.store.row import Kept, Measured
 from elephan.experiment.store.store import Store
-from elephan.experiment.trials import Variant, parameter_columns
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from elephan.experiment.trials import Variant
 
 pytest.importorskip("duckdb")
 
@@ -211,30 +208,3 @@ def test_files_are_read_where_the_caller_says_so(tmp_path: Path, capfd: pytest.C
 def test_a_store_whose_name_is_a_pattern_is_read(tmp_path: Path) -> None:
     keep(tmp_path / "it's a [1] * store", [{"x": 1}])
     assert column(tmp_path, "x") == ("int64", [1])
-
-
-VALUES = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(10**6), 10**6),
-    st.floats(-1e6, 1e6, allow_nan=False).map(lambda value: round(value, 6)),
-    st.sampled_from(["5 ms", "40 ms", "1 Mbps", "2.5 Gbps", "100 p", "0.5 bdp", "reno", "cubic", "none", "it's", "x{y}"]),
-    st.sampled_from([{"kind": "cubic", "beta": 0.7}, {"python": "a.py:Mine"}, {"python": "b.py:Mine", "params": {"n": 1}}]),
-    st.lists(st.integers(0, 9), max_size=2),
-)
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(VALUES, min_size=1, max_size=6))
-def test_a_column_is_that_of_the_result(given_values: list[Any]) -> None:
-    """What SQL makes of a parameter is what `runs.parquet` has of it, by another path: values, numbers as numbers, nothing lost."""
-    parameters = [{"x": value} for value in given_values]
-    with tempfile.TemporaryDirectory() as place:
-        keep(Path(place) / "s", parameters)
-        _, asked = (
-            column(Path(place) / "s", "x") if any(value is not None for value in given_values) else ("", [None] * len(parameters))
-        )
-    variants = [Variant(f"v{number}", one) for number, one in enumerate(parameters)]
-    columns, _ = parameter_columns(variants, parameters)
-    known = columns["x"].to_pylist() if hasattr(columns["x"], "to_pylist") else columns["x"]
-    assert [None if value == "" else value for value in known] == asked

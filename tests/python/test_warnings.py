@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from elephan import cli
 from elephan.report.page.sweep_page import REMEDY, sweep_warnings
 from elephan.report.screen import Screen
 from elephan.report.words.answer import answer
-from elephan.report.words.warnings import draws, warnings
+from elephan.report.words.warnings import warnings
+from elephan.scenario import core, kinds
+from elephan.scenario.source import open_source
 
 # Round trips of 220 and 232 ms over a drop-tail queue of 15 packets (issue 32; Floyd and Jacobson 1992, section 3).
 PHASES = """
@@ -115,10 +118,42 @@ def test_what_is_random_or_loses_nothing_has_no_phase_effects(change: dict[str, 
         assert run.flows["delivered_bytes"].to_pylist() != other.flows["delivered_bytes"].to_pylist()
 
 
-def test_what_draws() -> None:
-    assert draws({"traffic": [{"gaps": "exponential"}]})
-    assert draws({"links": [{"delay": {"uniform": ["1 ms", "2 ms"]}}]})
-    assert not draws({"links": [{"delay": {"linear": ["1 ms", "2 ms"]}, "queue": {"kind": "fifo"}}]})
+@pytest.mark.parametrize(
+    ("change", "drawn"),
+    [
+        ({}, []),
+        ({"template.access_delay": {"uniform": ["1 ms", "2 ms"]}}, ["links[0].delay", "links[2].delay"]),
+        ({"traffic.long.start": {"uniform": ["0 s", "1 s"]}}, ["traffic[0]"]),
+        ({"traffic.long.congestion_control": "pcp"}, ["traffic[0]"]),
+        ({"template.queue.kind": "red"}, ["left->right", "right->left"]),
+        ({"template.queue.kind": "drr"}, []),
+        ({"change": [{"at": "5 s", "set": {"links.left->right.loss": {"bernoulli": 0.1}}}]}, ["change[0]"]),
+        ({"congestion_management": {"kind": "qcn"}}, ["congestion_management"]),
+    ],
+)
+def test_what_is_drawn(change: dict[str, Any], drawn: list[str]) -> None:
+    resolved = core.resolved_toml(open_source(PHASES), change)
+    assert kinds.scenario(resolved)["draws"] == drawn
+
+
+@pytest.mark.parametrize(
+    ("words", "drawn"),
+    [
+        ({"kind": "onoff", "load": "1 Mbps"}, True),
+        ({"kind": "cbr", "rate": "1 Mbps"}, False),
+        ({"kind": "cbr", "rate": "1 Mbps", "gaps": "exponential"}, True),
+        ({"kind": "burst", "packets": 9}, False),
+        ({"kind": "frames", "rate": "1 Mbps"}, False),
+        ({"kind": "users", "size": "1 MB", "think": "1 s"}, False),
+        ({"kind": "incast", "size": "1 MB"}, False),
+        ({"kind": "incast", "size": {"exponential": "1 MB"}}, True),
+        # Each transfer has one of both pairs at random.
+        ({"kind": "transfers", "size": "1 MB", "load": "1 Mbps", "gaps": "fixed"}, True),
+    ],
+)
+def test_which_traffic_draws(words: dict[str, Any], drawn: bool) -> None:
+    scenario = tomllib.loads(PHASES) | {"traffic": [{"from": "sender", "to": "receiver", **words}]}
+    assert (kinds.scenario(core.resolved_toml(open_source(scenario), {}))["draws"] != []) == drawn
 
 
 @pytest.mark.parametrize(("limit", "never"), [("10 p", True), ("30 KB", False)])

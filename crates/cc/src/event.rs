@@ -87,7 +87,8 @@ impl Signal {
 }
 
 /// What a congestion control wants to know of routers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Question {
     /// By how much its window may change ([`crate::CongestionControl::on_feedback`]).
     Window,

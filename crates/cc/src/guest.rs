@@ -18,6 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::algorithm::CongestionControl;
+use crate::answers::Traits;
 use crate::{Ack, Signal, Window, round};
 
 /// A congestion control of the user's.
@@ -53,6 +54,26 @@ pub trait Factory: Debug + Send + Sync {
 pub trait Interpreter: Debug + Send + Sync {
     /// The factory of what `spec` names, or why there is none, in one line.
     fn load(&self, spec: &Spec) -> Result<Arc<dyn Factory>, String>;
+}
+
+/// Finds every guest without loading it, for questions that no run follows.
+#[derive(Debug)]
+pub struct Unloaded;
+
+impl Interpreter for Unloaded {
+    fn load(&self, spec: &Spec) -> Result<Arc<dyn Factory>, String> {
+        Ok(Arc::new(Stand(spec.words.clone())))
+    }
+}
+
+/// Makes what stands where a guest should be.
+#[derive(Debug)]
+struct Stand(Words);
+
+impl Factory for Stand {
+    fn instance(&self) -> Box<dyn Guest> {
+        Spec { words: self.0.clone(), factory: None }.instance()
+    }
 }
 
 /// Why a guest gave up.
@@ -111,6 +132,13 @@ pub enum Words {
 pub struct Spec {
     pub words: Words,
     factory: Option<Arc<dyn Factory>>,
+}
+
+impl Spec {
+    /// What is known of a guest: it may draw, and it begins and reacts as its class or program says.
+    pub(crate) fn traits() -> Traits {
+        Traits { is_random: None, own_start: true, ..Traits::default() }
+    }
 }
 
 /// Two texts that say the same are the same congestion control.

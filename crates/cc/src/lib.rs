@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod algorithm;
+mod answers;
 mod classic;
 mod controller;
 mod declare;
@@ -40,6 +41,7 @@ mod testing;
 pub mod train;
 
 pub use algorithm::{CongestionControl, Spec, describe, list};
+pub use answers::{Answers, Marks as NeededMarks, Traits};
 pub use controller::{Controller, MAX_WINDOW_BYTES};
 pub use declare::{Internals, Ranges, State};
 pub use event::{Abe, Ack, Question, ReduceFrom, Signal, Window};

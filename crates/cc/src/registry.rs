@@ -1,6 +1,7 @@
 //! The registry: one line per model yields its module, its place in the dispatch enum and in the `Spec` enum, its
 //! text form (`"name"` or `{ kind = "name", parameter = ... }`), its JSON Schema and its row in the documentation.
 
+use crate::answers::Traits;
 use crate::declare::{Internals, Ranges, State};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -22,6 +23,11 @@ pub trait Model: Internals + Sized {
         Self::Parameters::default()
     }
 
+    /// Returns what a congestion control with these parameters says of itself to those who would otherwise go by its name.
+    fn traits(_: &Self::Parameters) -> Traits {
+        Traits::default()
+    }
+
     /// Refuses values that the model is not defined for beyond the ranges of its parameters.
     fn check(_: &Self::Parameters) -> Result<(), Invalid> {
         Ok(())
@@ -39,6 +45,10 @@ impl<M: Model> Model for Box<M> {
 
     fn new(parameters: &Self::Parameters) -> Self {
         Box::new(M::new(parameters))
+    }
+
+    fn traits(parameters: &Self::Parameters) -> Traits {
+        M::traits(parameters)
     }
 
     fn check(parameters: &Self::Parameters) -> Result<(), Invalid> {
@@ -321,6 +331,14 @@ macro_rules! registry {
             /// Returns every model with its defaults: the matrix for tests and comparisons.
             pub fn all() -> Vec<Spec> {
                 vec![$(Spec::$Variant(Default::default())),+]
+            }
+
+            /// Returns what the model says of itself; of a guest nobody knows whether it draws.
+            pub fn traits(&self) -> $crate::Traits {
+                match self {
+                    $(Spec::$Variant(parameters) => <$Storage as $crate::Model>::traits(parameters),)+
+                    $(Spec::$Guest(_) => <$GuestSpec>::traits())?
+                }
             }
 
             /// Returns alternative backoff (RFC 8511), if the parameters ask for it.

@@ -1,14 +1,24 @@
 //! What there is: registries, descriptions, schema, dictionary, version.
 
-use pyo3::prelude::*;
+use std::sync::Arc;
 
-use crate::errors::{ScenarioError, guard};
+use elephan_cc::Spec;
+use elephan_cc::guest::Unloaded;
+use elephan_link::queue::{self, Parameters, QueueSpec};
+use elephan_scenario::written::TrafficWords;
+use elephan_scenario::{Room, Source};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+use crate::errors::{ScenarioError, guard, guard_long, scenario_errors};
 use crate::json;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(listing, module)?)?;
     module.add_function(wrap_pyfunction!(model_known_as, module)?)?;
     module.add_function(wrap_pyfunction!(describe_cc, module)?)?;
+    module.add_function(wrap_pyfunction!(answers, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario_answers, module)?)?;
     module.add_function(wrap_pyfunction!(data_dictionary, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }
@@ -34,6 +44,86 @@ fn listing(kind: &str) -> PyResult<Vec<(String, String)>> {
 #[pyfunction]
 fn model_known_as(word: &str) -> Option<&'static str> {
     elephan_scenario::model_known_as(word)
+}
+
+/// What one of a registry answers about itself with the keys that a scenario gives, as JSON. `words` is JSON too: a traffic entry, a
+/// queue or a congestion control; of slow starts a table of `slow_start` and the `congestion_control` beside it.
+#[pyfunction]
+fn answers(registry: &str, words: &str) -> PyResult<String> {
+    guard(|| {
+        let value: Value = serde_json::from_str(words).map_err(bad)?;
+        let found = match registry {
+            "traffic" => json!(read::<TrafficWords>(between_any(value))?.kind.answers()),
+            "queues" => {
+                let queue = read::<QueueSpec>(value)?;
+                let mut found = json!(queue.answers());
+                found["title"] = queue::title(queue.name()).into();
+                found
+            }
+            "congestion-controls" => json!(read::<Spec>(value)?.answers()),
+            "slow-starts" => {
+                let pair = read::<Pair>(value)?;
+                json!({ "ends_by_delay": pair.slow_start.ends_by_delay(&pair.congestion_control) })
+            }
+            _ => return Err(ScenarioError::new_err(format!("no answers of `{registry}`"))),
+        };
+        json::text(&found)
+    })
+}
+
+/// A traffic entry with hosts, which its kind says nothing of.
+fn between_any(mut entry: Value) -> Value {
+    if let Value::Object(keys) = &mut entry {
+        for end in ["from", "to"] {
+            keys.entry(end).or_insert_with(|| end.into());
+        }
+    }
+    entry
+}
+
+/// A slow start and the congestion control that steers beside it.
+#[derive(serde::Deserialize)]
+struct Pair {
+    slow_start: elephan_cc::slow_start::Spec,
+    congestion_control: Spec,
+}
+
+fn bad(error: serde_json::Error) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
+fn read<T: serde::de::DeserializeOwned>(value: Value) -> PyResult<T> {
+    serde_json::from_value(value).map_err(bad)
+}
+
+/// What a resolved scenario answers about itself, as JSON: `draws`, the places that are drawn at random, and `short_rooms`, where a switch
+/// that pauses has too little room for what still arrives. Congestion controls from outside are not loaded.
+#[pyfunction]
+fn scenario_answers(py: Python<'_>, text: String, name: String) -> PyResult<String> {
+    let source = Source::toml(name, text)
+        .without_files("a resolved scenario names no files")
+        .with_interpreter(Arc::new(Unloaded));
+    let answered = || {
+        let resolved = elephan_scenario::read(&source, &[], None).map_err(scenario_errors)?;
+        let plan = &resolved.plan;
+        let room = |room: Room| {
+            json!({
+                "switch": plan.nodes[room.node as usize].name,
+                "what": room.what,
+                "link": room.link.map(|link| plan.links[link as usize].name.as_str()),
+                "has_bytes": room.has_bytes,
+                "needs_bytes": room.needs_bytes,
+                "xoff_bytes": room.xoff_bytes,
+            })
+        };
+        let rooms: Vec<Value> = plan.short_rooms().into_iter().map(room).collect();
+        json::text(&json!({
+            "draws": resolved.draws(),
+            "short_rooms": rooms,
+            "largest_packet_bytes": plan.largest_packet(),
+        }))
+    };
+    py.detach(|| guard_long(None, answered))
 }
 
 /// A congestion control as JSON: name, summary, parameters with default and source, states.

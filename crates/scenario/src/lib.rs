@@ -8,6 +8,7 @@
 
 mod controls;
 mod disks;
+mod drawn;
 mod edit;
 mod elsewhere;
 mod error;
@@ -21,6 +22,7 @@ mod plan;
 mod preset;
 mod read;
 mod resolve;
+mod rooms;
 mod schema;
 mod shape;
 mod sweep;
@@ -44,5 +46,6 @@ pub use plan::*;
 pub use preset::Preset;
 pub use read::{Resolved, Source, read};
 pub use resolve::limit_of;
+pub use rooms::Room;
 pub use schema::schema;
 pub use sweep::{AxisArgument, Sweep, Variant, sweep};

@@ -65,8 +65,8 @@ pub fn queue(name: &str, kind: &str, table: Map<String, Json>, bdp_bytes: u64) -
     let spec: QueueSpec =
         serde_json::from_value(tree.to_json()).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
     let limit = match limit_of(&spec) {
-        Some(Size::Packets(0) | Size::Bytes(0) | Size::MilliBdp(0)) => Some("0: a queue holds one packet at least"),
-        Some(Size::MilliBdp(_)) if bdp_bytes == 0 => {
+        Some(Size::Packets(0) | Size::Bytes(0) | Size::NanoBdp(0)) => Some("0: a queue holds one packet at least"),
+        Some(Size::NanoBdp(_)) if bdp_bytes == 0 => {
             Some("a limit in bdp needs bdp, the bandwidth-delay product in bytes")
         }
         _ => None,

@@ -85,6 +85,8 @@ pub struct Link {
     pub queue: QueueSpec,
     /// What a limit of "1 bdp" means at this port, in bytes.
     pub bdp_bytes: u64,
+    /// IP bytes of the largest packet that crosses it on a shortest path; 0 if none does.
+    pub ip_bytes: u64,
     /// Whether it carries anything; the same both ways.
     pub up: bool,
     pub loss: Loss,
@@ -105,45 +107,59 @@ pub struct Impairments {
 /// IP bytes of a full Ethernet frame, the least that headroom assumes.
 const FULL_IP_BYTES: u64 = 1500;
 
+impl Link {
+    /// What `per` of a switch at its end has to know of it for headroom. What is counted at an egress queue (`late`) is decided when a
+    /// frame has passed the switch.
+    pub(crate) fn feeder(&self, links: &[Link], nodes: &[Node], late: bool) -> Feeder {
+        let (latency, cell) = match &nodes[self.to as usize].kind {
+            NodeKind::Switch(switch) if late => (switch.latency, switch.cell_bytes),
+            NodeKind::Switch(switch) => (Span::ZERO, switch.cell_bytes),
+            NodeKind::Host => (Span::ZERO, None),
+        };
+        Feeder {
+            rate: self.rate,
+            reverse_rate: links[self.reverse as usize].rate,
+            framing: self.framing,
+            propagation: self.delay,
+            response_quanta: nodes[self.from as usize].pause.response_quanta,
+            latency,
+            cell,
+        }
+    }
+}
+
+/// The bytes of a full packet with its tag, for headroom: of the largest of the traffic, and of an Ethernet frame at least.
+pub(crate) fn full_bytes(ip_bytes: u64, management: &CongestionManagement) -> u32 {
+    let tag = management.handling().map_or(0, |handling| handling.tag.0);
+    u32::try_from(ip_bytes.max(FULL_IP_BYTES).saturating_add(tag)).unwrap_or(u32::MAX / 2)
+}
+
 /// What a switch needs for one priority of one port that must lose nothing, `link` leading there, whose frames carry `ip_bytes` at
-/// most, and `management` their tags. What is counted at an egress queue is decided when a frame has passed the switch.
+/// most, and `management` their tags.
 pub(crate) fn headroom(
     (links, nodes): (&[Link], &[Node]),
     pfc: &Pfc,
     link: u32,
     (ip_bytes, management): (u64, &CongestionManagement),
 ) -> u64 {
-    let l = &links[link as usize];
-    let (latency, cell) = match &nodes[l.to as usize].kind {
-        NodeKind::Switch(switch) if pfc.per == PfcPer::Egress => (switch.latency, switch.cell_bytes),
-        NodeKind::Switch(switch) => (Span::ZERO, switch.cell_bytes),
-        NodeKind::Host => (Span::ZERO, None),
-    };
-    let feeder = Feeder {
-        rate: l.rate,
-        reverse_rate: links[l.reverse as usize].rate,
-        framing: l.framing,
-        propagation: l.delay,
-        response_quanta: nodes[l.from as usize].pause.response_quanta,
-        latency,
-        cell,
-    };
-    let tag = management.handling().map_or(0, |handling| handling.tag.0);
-    let mtu = ip_bytes.max(FULL_IP_BYTES).saturating_add(tag);
-    headroom::own_need(feeder, u32::try_from(mtu).unwrap_or(u32::MAX / 2))
+    let feeder = links[link as usize].feeder(links, nodes, pfc.per == PfcPer::Egress);
+    headroom::own_need(feeder, full_bytes(ip_bytes, management))
 }
 
 impl Plan {
-    /// What a switch needs for one priority of one port that must lose nothing, `link` leading there: for frames of any
-    /// length up to the largest of the traffic with its tag, at the rate, delay and response time that hold at the start.
-    pub fn headroom(&self, pfc: &Pfc, link: u32) -> u64 {
+    /// IP bytes of the largest packet of the traffic.
+    pub fn largest_packet(&self) -> u64 {
         let of = |traffic: &Traffic, flow: &FlowPlan| {
             let [sender, receiver] = [flow.sender, flow.receiver].map(|end| &*self.options[end as usize]);
             ip_bytes(traffic, sender, receiver)
         };
-        let largest = self.traffic.iter().flat_map(|t| t.flows.iter().map(move |flow| of(t, flow))).max();
-        let frames = (largest.unwrap_or(0), &self.congestion_management);
-        headroom((&self.links, &self.nodes), pfc, link, frames)
+        self.traffic.iter().flat_map(|t| t.flows.iter().map(move |flow| of(t, flow))).max().unwrap_or(0)
+    }
+
+    /// What a switch needs for one priority of one port that must lose nothing, `link` leading there: for frames of any
+    /// length up to the `largest` of the traffic with its tag, at the rate, delay and response time that hold at the start.
+    pub fn headroom(&self, pfc: &Pfc, link: u32, largest: u64) -> u64 {
+        headroom((&self.links, &self.nodes), pfc, link, (largest, &self.congestion_management))
     }
 }
 

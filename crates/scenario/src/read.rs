@@ -132,7 +132,7 @@ pub struct Resolved {
     /// Whether the text has a `[sweep]`, which a single run ignores.
     pub has_sweep: bool,
     tree: Node,
-    words: Scenario,
+    pub(crate) words: Scenario,
 }
 
 impl Resolved {

@@ -183,6 +183,10 @@ impl World<'_> {
         (number, seq, raw): (u32, u32, bool),
         payload: u64,
     ) {
+        debug_assert!(self.flows[flow as usize].as_ref().is_none_or(|own| {
+            let most = self.plan.traffic[own.traffic as usize].kind.carrier().packet_bytes();
+            most.is_some_and(|most| payload + if raw { 0 } else { u64::from(UDP_IP_HEADERS) } <= most)
+        }));
         let packet = self.spare;
         let route = self.route_of_datagram(flow, route, seq);
         let (p, _) = self.net.packets.get_mut(packet);

@@ -36,6 +36,10 @@ impl Spec for Bulk {
         Carrier::Stream
     }
 
+    fn is_random(&self, _pairs: u64) -> bool {
+        false
+    }
+
     fn source(&self, _: &Setting<'_>) -> Source {
         Source { bytes: Some(self.flow_bytes().unwrap_or(u64::MAX)) }
     }

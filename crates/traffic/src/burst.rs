@@ -66,7 +66,11 @@ impl Spec for Burst {
     }
 
     fn carrier(&self) -> Carrier {
-        Carrier::Datagrams
+        Carrier::Datagrams(self.packet_size.0)
+    }
+
+    fn is_random(&self, _pairs: u64) -> bool {
+        false
     }
 
     fn source(&self, setting: &Setting<'_>) -> Source {
@@ -100,7 +104,7 @@ mod tests {
 
     fn offers(text: &str) -> Vec<Offer> {
         let kind: Kind = serde_json::from_str(text).unwrap();
-        assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Datagrams));
+        assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Datagrams(1000)));
         let mut source = kind.source(&Setting {
             part: crate::Part::Whole,
             stream: &|p| Stream::new(5, "burst", p),

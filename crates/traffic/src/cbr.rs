@@ -55,7 +55,11 @@ impl Spec for Cbr {
     }
 
     fn carrier(&self) -> Carrier {
-        Carrier::Datagrams
+        Carrier::Datagrams(self.packet_size.0)
+    }
+
+    fn is_random(&self, _pairs: u64) -> bool {
+        self.gaps.is_random()
     }
 
     fn source(&self, setting: &Setting<'_>) -> Source {
@@ -82,7 +86,7 @@ mod tests {
 
     fn source(text: &str, wire: u64) -> crate::Source {
         let kind: Kind = serde_json::from_str(text).unwrap();
-        assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Datagrams));
+        assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Datagrams(packet_size().0)));
         let wire_bytes = |_| wire;
         kind.source(&Setting {
             part: crate::Part::Whole,

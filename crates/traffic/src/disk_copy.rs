@@ -160,6 +160,10 @@ impl Spec for DiskCopy {
         Carrier::Copy
     }
 
+    fn is_random(&self, _pairs: u64) -> bool {
+        false
+    }
+
     fn source(&self, _: &Setting<'_>) -> Source {
         Source
     }

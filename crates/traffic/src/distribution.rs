@@ -185,6 +185,16 @@ impl<Q: Quantity> Distribution<Q> {
         }
     }
 
+    /// Whether two draws may differ.
+    pub fn is_random(&self) -> bool {
+        match self {
+            Distribution::Fixed(_) => false,
+            Distribution::Uniform(low, high) => low.raw() < high.raw(),
+            Distribution::Lognormal(Lognormal { sigma, .. }) => *sigma > 0.0,
+            Distribution::Exponential(_) | Distribution::Pareto(_) | Distribution::Cdf(_) => true,
+        }
+    }
+
     pub fn sampler(&self) -> Sampler {
         match *self {
             Distribution::Fixed(q) => Sampler::Fixed(q.raw()),

@@ -91,7 +91,15 @@ impl Spec for Frames {
     }
 
     fn carrier(&self) -> Carrier {
-        Carrier::Frames
+        Carrier::Frames(self.carried_bytes())
+    }
+
+    fn is_random(&self, pairs: u64) -> bool {
+        let gaps = match (&self.gap, &self.gaps) {
+            (Some(gap), _) => gap.is_random(),
+            (None, given) => given.as_ref().is_some_and(GapDistribution::is_random),
+        };
+        gaps || (pairs > 1 && self.shared().is_some())
     }
 
     fn source(&self, setting: &Setting<'_>) -> Source {
@@ -140,7 +148,7 @@ mod tests {
     /// A frame of 1518 bytes takes 1538 on the wire, 1.2304 us at 10 Gb/s.
     fn source(text: &str, part: Part, pairs: u64) -> crate::Source {
         let kind: Kind = serde_json::from_str(text).unwrap();
-        assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Frames));
+        assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Frames(1500)));
         kind.source(&Setting {
             part,
             stream: &|p| Stream::new(3, "frames.h[0]", p),

@@ -71,6 +71,14 @@ impl Gap {
         }
     }
 
+    /// Whether two gaps may differ.
+    pub(crate) fn is_random(&self) -> bool {
+        match self {
+            Gap::Bernoulli(p) => *p < 1.0,
+            Gap::Drawn(distribution) => distribution.is_random(),
+        }
+    }
+
     /// The mean in picoseconds, if the length of slots is known.
     pub(crate) fn mean_ps(&self, slot: Option<Span>) -> Option<f64> {
         match self {
@@ -159,6 +167,14 @@ pub struct Bursts {
 }
 
 impl GapDistribution {
+    /// Whether the gaps are drawn; equal ones are not.
+    pub(crate) fn is_random(&self) -> bool {
+        match self {
+            GapDistribution::Fixed => false,
+            GapDistribution::Exponential | GapDistribution::Bursts(_) => true,
+        }
+    }
+
     /// What is wrong with the distribution for gaps of this mean, if anything is.
     pub(crate) fn validate(&self, interval: Interval) -> Result<(), Invalid> {
         let GapDistribution::Bursts(Bursts { on, off }) = self else { return Ok(()) };

@@ -65,6 +65,10 @@ impl Spec for Incast {
         Carrier::Messages(WhenFull::Block)
     }
 
+    fn is_random(&self, _pairs: u64) -> bool {
+        self.size.is_random() || self.every.iter().chain(&self.think).any(Distribution::is_random)
+    }
+
     fn source(&self, setting: &Setting<'_>) -> Source {
         let gaps = match (&self.every, &self.think) {
             _ if setting.part != Part::Clock => None,

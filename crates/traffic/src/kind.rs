@@ -51,16 +51,42 @@ pub enum Carrier {
     Users(u32),
     /// TCP, several connections of one transfer from disk to disk: a [`Program`] says when and how much, not a generator.
     Copy,
-    /// UDP, one generator per flow: each offer is one datagram of so many payload bytes.
-    Datagrams,
-    /// Ethernet frames without IP, one generator per flow: each offer is one frame that carries so many bytes.
-    Frames,
+    /// UDP, one generator per flow: each offer is one datagram of so many payload bytes, at most these.
+    Datagrams(u64),
+    /// Ethernet frames without IP, one generator per flow: each offer is one frame that carries so many bytes, at most these.
+    Frames(u64),
 }
+
+/// IP and UDP headers.
+const UDP_HEADERS_BYTES: u64 = 28;
 
 impl Carrier {
     /// Whether it is connections that carry.
     pub fn is_tcp(self) -> bool {
-        !matches!(self, Carrier::Datagrams | Carrier::Frames)
+        self.protocol().is_none()
+    }
+
+    /// What carries it instead of connections.
+    pub fn protocol(self) -> Option<&'static str> {
+        match self {
+            Carrier::Datagrams(_) => Some("UDP"),
+            Carrier::Frames(_) => Some("raw Ethernet"),
+            Carrier::Stream | Carrier::Messages(_) | Carrier::Transfers | Carrier::Users(_) | Carrier::Copy => None,
+        }
+    }
+
+    /// Whether its connections come one by one during the run, so that their number is not the scenario's.
+    pub fn arrives(self) -> bool {
+        matches!(self, Carrier::Transfers | Carrier::Users(_))
+    }
+
+    /// IP bytes of its largest packet, or what its largest frame carries; `None` where the connections cut the packets.
+    pub fn packet_bytes(self) -> Option<u64> {
+        match self {
+            Carrier::Datagrams(payload) => Some(payload + UDP_HEADERS_BYTES),
+            Carrier::Frames(carried) => Some(carried),
+            Carrier::Stream | Carrier::Messages(_) | Carrier::Transfers | Carrier::Users(_) | Carrier::Copy => None,
+        }
     }
 }
 
@@ -126,6 +152,9 @@ pub trait Spec {
     fn validate(&self) -> Result<(), Invalid>;
 
     fn carrier(&self) -> Carrier;
+
+    /// Whether its generators draw anything at random, where there are so many source-destination pairs.
+    fn is_random(&self, pairs: u64) -> bool;
 
     /// A generator in its initial state. The specification must be valid.
     fn source(&self, setting: &Setting<'_>) -> Self::Source;
@@ -264,6 +293,11 @@ macro_rules! registry {
 
             pub fn carrier(&self) -> Carrier {
                 match self { $(Kind::$kind(spec) => spec.carrier(),)+ }
+            }
+
+            /// Whether its generators draw anything at random, where there are so many source-destination pairs.
+            pub fn is_random(&self, pairs: u64) -> bool {
+                match self { $(Kind::$kind(spec) => spec.is_random(pairs),)+ }
             }
 
             /// A generator in its initial state. The specification must be valid.

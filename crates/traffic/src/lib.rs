@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod answers;
 mod cdf;
 mod destinations;
 mod distribution;
@@ -16,6 +17,7 @@ mod kind;
 mod queue;
 mod start;
 
+pub use answers::Answers;
 pub use cdf::{Cdf, parse_cdf, published};
 pub use destinations::Destinations;
 pub use distribution::{Distribution, Lognormal, Pareto, Quantity, Sampler};

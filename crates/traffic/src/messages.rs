@@ -93,6 +93,14 @@ impl Spec for Messages {
         Carrier::Messages(self.when_full)
     }
 
+    fn is_random(&self, pairs: u64) -> bool {
+        let gaps = match &self.gap {
+            Some(gap) => gap.is_random(),
+            None => self.gaps.clone().unwrap_or_default().is_random(),
+        };
+        gaps || self.size.is_random() || (pairs > 1 && self.shared().is_some())
+    }
+
     fn source(&self, setting: &Setting<'_>) -> Source {
         let stream = (setting.stream)("gaps");
         let silent = Sampler::Fixed(u64::MAX);

@@ -196,7 +196,11 @@ impl Spec for Onoff {
     }
 
     fn carrier(&self) -> Carrier {
-        Carrier::Datagrams
+        Carrier::Datagrams(self.packet_size.0)
+    }
+
+    fn is_random(&self, _pairs: u64) -> bool {
+        true
     }
 
     fn source(&self, setting: &Setting<'_>) -> Source {
@@ -275,7 +279,7 @@ mod tests {
 
     fn lasting(text: &str, seed: u64, lasts: Span) -> crate::Source {
         let kind: Kind = serde_json::from_str(text).unwrap();
-        assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Datagrams));
+        assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Datagrams(1472)));
         kind.source(&Setting {
             part: crate::Part::Whole,
             stream: &|p| Stream::new(seed, "onoff", p),

@@ -83,6 +83,10 @@ impl Spec for Replay {
         Carrier::Transfers
     }
 
+    fn is_random(&self, pairs: u64) -> bool {
+        pairs > 1 && self.parsed().is_ok_and(|trace| trace.flows.iter().any(|flow| flow.pair.is_none()))
+    }
+
     fn source(&self, setting: &Setting<'_>) -> Source {
         let mut trace = self.parsed().unwrap_or_default();
         trace.flows.sort_by_key(|flow| flow.start);

@@ -35,6 +35,11 @@ impl Start {
         }
     }
 
+    /// Whether two flows may start at different times.
+    pub fn is_random(&self) -> bool {
+        self.earliest() < self.latest()
+    }
+
     /// The earliest start.
     pub fn earliest(&self) -> Span {
         match *self {

@@ -55,6 +55,10 @@ impl Spec for Transfers {
         Carrier::Transfers
     }
 
+    fn is_random(&self, pairs: u64) -> bool {
+        pairs > 1 || self.size.is_random() || self.gaps.is_random()
+    }
+
     fn source(&self, setting: &Setting<'_>) -> Source {
         let stream = (setting.stream)("gaps");
         let gaps = match mean_gap(&self.size, self.load, ("arrivals_per_s", self.arrivals_per_s)) {

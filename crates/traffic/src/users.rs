@@ -67,6 +67,10 @@ impl Spec for Users {
         Carrier::Users(self.users)
     }
 
+    fn is_random(&self, _pairs: u64) -> bool {
+        self.size.is_random() || self.think.is_random()
+    }
+
     fn source(&self, setting: &Setting<'_>) -> Source {
         Source {
             sizes: self.size.sampler(),

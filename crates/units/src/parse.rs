@@ -14,8 +14,25 @@ pub enum Size {
     Bytes(u64),
     /// A limit in packets.
     Packets(u64),
-    /// A limit in thousandths of a bandwidth-delay product, so that the value stays exact.
-    MilliBdp(u64),
+    /// A limit in billionths of a bandwidth-delay product, so that the value stays exact.
+    NanoBdp(u64),
+}
+
+/// Billionths of a bandwidth-delay product in one.
+const NANO: u128 = 1_000_000_000;
+
+impl Size {
+    /// Returns the bytes of so many billionths of a bandwidth-delay product, rounded down.
+    ///
+    /// ```
+    /// use elephan_units::Size;
+    ///
+    /// // A sixteenth of 500 kB.
+    /// assert_eq!(Size::of_bdp(62_500_000, 500_000), 31_250);
+    /// ```
+    pub fn of_bdp(nano: u64, bdp_bytes: u64) -> u64 {
+        u64::try_from(u128::from(nano) * u128::from(bdp_bytes) / NANO).unwrap_or(u64::MAX)
+    }
 }
 
 type Result<T> = std::result::Result<T, ParseError>;
@@ -85,14 +102,6 @@ fn exact(text: &str, digits: u128, places: u32, factor: u128, base: &str) -> Res
     }
 }
 
-/// `digits / 10^places * factor` as the nearest integer, a half upwards.
-fn nearest(text: &str, digits: u128, places: u32, factor: u128) -> Result<u64> {
-    let scale = 10u128.pow(places);
-    let product = digits.checked_mul(factor).and_then(|product| product.checked_add(scale / 2));
-    let whole = product.and_then(|product| u64::try_from(product / scale).ok());
-    whole.ok_or_else(|| ParseError(format!("\"{text}\" is too large")))
-}
-
 /// Units by name, for the nearest-name hint.
 fn unknown<T>(unit: &str, text: &str, what: &str, known: &[&str]) -> Result<T> {
     fail(format!("unknown unit \"{unit}\" in \"{text}\": {what} takes {}", known.join(", ")))
@@ -144,13 +153,14 @@ fn prefix(unit: &str) -> Option<(u128, &str)> {
 }
 
 /// Parses a rate such as `"10 Gbps"`, `"622.08 Mb/s"` or `"1.25 GB/s"`; prefixes are decimal, `b` is a bit, `B` a byte.
-/// A rate between two whole numbers of bit/s becomes the nearest.
+/// A rate that is no whole number of bit/s is an error.
 ///
 /// ```
 /// use elephan_units::{Rate, parse_rate};
 ///
 /// assert_eq!(parse_rate("622.08 Mb/s"), Ok(Rate(622_080_000)));
 /// assert_eq!(parse_rate("1.25 GB/s"), Ok(Rate(10_000_000_000)));
+/// assert_eq!(parse_rate("1.5 bps").unwrap_err().to_string(), "\"1.5 bps\" is finer than one bit/s");
 /// ```
 pub fn parse_rate(text: &str) -> Result<Rate> {
     let (digits, places, unit) = split(text, "a rate", "10 Gbps")?;
@@ -161,7 +171,7 @@ pub fn parse_rate(text: &str) -> Result<Rate> {
         "Bps" | "B/s" => 8,
         _ => return unknown(&unit, text, "a rate", &known),
     };
-    let rate = nearest(text, digits, places, factor * bits)?;
+    let rate = exact(text, digits, places, factor * bits, "bit/s")?;
     if rate == 0 {
         return fail(format!("a rate cannot be zero: \"{text}\""));
     }
@@ -200,14 +210,14 @@ pub fn parse_bytes(text: &str) -> Result<Bytes> {
 /// use elephan_units::{Size, parse_size};
 ///
 /// assert_eq!(parse_size("100 p"), Ok(Size::Packets(100)));
-/// assert_eq!(parse_size("0.25 bdp"), Ok(Size::MilliBdp(250)));
+/// assert_eq!(parse_size("0.25 bdp"), Ok(Size::NanoBdp(250_000_000)));
 /// assert!(parse_size("1 Gb").is_err());
 /// ```
 pub fn parse_size(text: &str) -> Result<Size> {
     let (digits, places, unit) = split(text, "a limit", "100 p")?;
     match unit.as_str() {
         "p" | "packets" => exact(text, digits, places, 1, "packet").map(Size::Packets),
-        "bdp" | "BDP" => exact(text, digits, places, 1000, "thousandth of a BDP").map(Size::MilliBdp),
+        "bdp" | "BDP" => exact(text, digits, places, NANO, "billionth of a BDP").map(Size::NanoBdp),
         bits if bits.ends_with('b') => {
             fail(format!("\"{text}\" is a number of bits: a limit takes bytes (B), p or bdp"))
         }
@@ -244,11 +254,13 @@ mod tests {
         assert_eq!(parse_span("1e-6 s"), Ok(Span(1_000_000)));
         assert_eq!(parse_span("213 d").unwrap().0, 213 * 86_400 * PS_PER_S);
         assert!(parse_span("214 d").unwrap_err().0.contains("213 days"));
-        // A rate is no exact thing: a third of a gigabit per second is as near as whole bits come.
-        for (text, bps) in [("0.3333333333333 Gbps", 333_333_333), ("1.5 bps", 2), ("10.4 b/s", 10), ("0.6 bps", 1)] {
+        for text in ["33.3333333333 Mbps", "0.3333333333333 Gbps", "1.5 bps", "10.4 b/s", "0.01 B/s", "0.4 bps"] {
+            assert_eq!(parse_rate(text).unwrap_err().0, format!("\"{text}\" is finer than one bit/s"));
+        }
+        for (text, bps) in [("33.333333 Mbps", 33_333_333), ("0.125 B/s", 1), ("1e-3 Kbps", 1)] {
             assert_eq!(parse_rate(text), Ok(Rate(bps)), "{text}");
         }
-        assert!(parse_rate("0.4 bps").unwrap_err().0.contains("zero"));
+        assert!(parse_rate("0 bps").unwrap_err().0.contains("zero"));
         assert!(parse_span("0.5 ps").unwrap_err().0.contains("finer"));
         assert!(parse_span("-1 s").unwrap_err().0.contains("negative"));
         assert!(parse_span("5").unwrap_err().0.contains("no unit"));
@@ -266,7 +278,9 @@ mod tests {
         assert_eq!(parse_bytes("4 Mb"), Ok(Bytes(500_000)));
         assert!(parse_bytes("1.0001 KB").is_err());
         assert_eq!(parse_size("100 p"), Ok(Size::Packets(100)));
-        assert_eq!(parse_size("0.25 bdp"), Ok(Size::MilliBdp(250)));
+        assert_eq!(parse_size("0.25 bdp"), Ok(Size::NanoBdp(250_000_000)));
+        assert_eq!(parse_size("0.0625 bdp"), Ok(Size::NanoBdp(62_500_000)));
+        assert_eq!(parse_size("1e-10 bdp").unwrap_err().0, "\"1e-10 bdp\" is finer than one billionth of a BDP");
         assert_eq!(parse_size("2 MB"), Ok(Size::Bytes(2_000_000)));
         assert!(parse_size("2 Mx").is_err());
         assert!(parse_size("1 Gb").unwrap_err().0.contains("a number of bits"));

@@ -8,6 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{Bytes, Packets, Rate, Size, Span, parse_bytes, parse_packets, parse_rate, parse_size, parse_span};
 
+/// Billionths of a bandwidth-delay product in one.
+const NANO: u64 = 1_000_000_000;
+
 /// Writes `value / factor` for the largest unit that divides it into at most three decimals.
 fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, units: &[(u64, &str)]) -> fmt::Result {
     for &(factor, unit) in units {
@@ -66,8 +69,8 @@ impl fmt::Display for Size {
         match *self {
             Size::Bytes(b) => Bytes(b).fmt(f),
             Size::Packets(p) => write!(f, "{p} p"),
-            Size::MilliBdp(m) if m % 1000 == 0 => write!(f, "{} bdp", m / 1000),
-            Size::MilliBdp(m) => write!(f, "{}.{} bdp", m / 1000, format!("{:03}", m % 1000).trim_end_matches('0')),
+            Size::NanoBdp(n) if n % NANO == 0 => write!(f, "{} bdp", n / NANO),
+            Size::NanoBdp(n) => write!(f, "{}.{} bdp", n / NANO, format!("{:09}", n % NANO).trim_end_matches('0')),
         }
     }
 }
@@ -124,7 +127,7 @@ mod tests {
         assert_eq!(Bytes(49_152).to_string(), "48 KiB");
         assert_eq!(Bytes(8000).to_string(), "8 KB");
         assert_eq!(Bytes(64_240).to_string(), "64.24 KB");
-        assert_eq!(Size::MilliBdp(250).to_string(), "0.25 bdp");
+        assert_eq!(Size::NanoBdp(250_000_000).to_string(), "0.25 bdp");
     }
 
     proptest! {
@@ -133,7 +136,7 @@ mod tests {
             prop_assert_eq!(parse_span(&Span(v).to_string()), Ok(Span(v)));
             prop_assert_eq!(parse_rate(&Rate(r).to_string()), Ok(Rate(r)));
             prop_assert_eq!(parse_bytes(&Bytes(v).to_string()), Ok(Bytes(v)));
-            prop_assert_eq!(parse_size(&Size::MilliBdp(v / 1000).to_string()), Ok(Size::MilliBdp(v / 1000)));
+            prop_assert_eq!(parse_size(&Size::NanoBdp(v).to_string()), Ok(Size::NanoBdp(v)));
         }
     }
 }

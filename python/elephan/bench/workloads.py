@@ -12,6 +12,7 @@ from typing import Any
 
 from elephan import _renamed
 from elephan.base.errors import ElephanError, InputError, nearest
+from elephan.scenario import kinds
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,6 @@ class Workload:
 
 
 _RENO = ("duration=5 s", "traffic.bulk.congestion_control=reno")
-# Congestion controls that need a router of their own kind, or an interface of RDMA, or are none.
-_NOT_IN_W1 = ("xcp", "explicit_rate", "dcqcn", "timely", "hpcc", "none", "reno")
 # What a packet-hop with a controller may cost, in those of Reno: one whose packets leave one by one, and any other.
 _PACED, _OTHER = 1.6, 1.25
 _PACING = ("bbr", "bbr3", "copa", "pcp")
@@ -86,6 +85,12 @@ def find(name: str, known: Sequence[Workload] = _ALL) -> Workload:
     raise InputError(f'no workload "{name}"{nearest(name, [w.name for w in known])}')
 
 
+def _suits_w1(controller: str) -> bool:
+    """Whether a congestion control is for TCP and asks nothing of routers."""
+    answers = kinds.congestion_control(controller)
+    return "tcp" in answers["transports"] and answers["asks"] is None
+
+
 def controllers() -> list[Workload]:
     """W1 with each congestion control of TCP but Reno, beside Reno."""
     from elephan.step import cc
@@ -102,7 +107,7 @@ def controllers() -> list[Workload]:
             beside="controllers",
         )
         for controller in cc.names()
-        if controller not in _NOT_IN_W1
+        if controller != "reno" and _suits_w1(controller)
     ]
 
 

@@ -141,8 +141,7 @@ class _Stream:
         if stream.get("retransmits") is not None:
             # A count is the difference to the one before. So the sum is right, though a part of it may be negative.
             self.retransmits = (self.retransmits or 0) + signed(stream["retransmits"])
-        rtt_us, window = (max(signed(stream.get(name) or 0), 0) for name in ("rtt", "snd_cwnd"))
-        rtt = rtt_us * 1000 or None
+        rtt = int(stream["rtt"]) * 1000 if stream.get("rtt") else None
         self.samples.append(
             {
                 "time_ns": self._offset_ns + round(stream["end"] * 1e9),
@@ -153,7 +152,7 @@ class _Stream:
                 "data_octets_out": count,
                 "rtt_min_ns": rtt,
                 "rtt_mean_ns": rtt,
-                "cwnd_bytes": window or None,
+                "cwnd_bytes": int(stream["snd_cwnd"]) if stream.get("snd_cwnd") else None,
                 "pacing_bps": None,
             }
         )

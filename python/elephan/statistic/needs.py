@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# Traffic whose flows have no end that could be timed; so has bulk without a size.
-_ENDLESS = {"messages", "cbr", "frames", "onoff", "incast"}
+from elephan.scenario import kinds
 
 
-def _traffic(kinds: set[str], why: str) -> Callable[[Mapping[str, Any]], str]:
-    """Traffic of one of some kinds."""
-    return lambda resolved: "" if kinds & {entry["kind"] for entry in resolved.get("traffic", [])} else why
+def _traffic(answer: str, why: str) -> Callable[[Mapping[str, Any]], str]:
+    """Traffic that answers so about itself; of a kind that nobody knows it may."""
+    return lambda resolved: "" if any(kinds.traffic(one).get(answer, True) for one in resolved.get("traffic", [])) else why
 
 
-def ending(resolved: Mapping[str, Any]) -> str:
-    """Traffic with an end."""
-    endless = (t["kind"] in _ENDLESS or (t["kind"] == "bulk" and "size" not in t) for t in resolved.get("traffic", []))
-    return "no traffic of the scenario has an end" if all(endless) else ""
+ending = _traffic("ends", "no traffic of the scenario has an end")
 
 
 def modelled_host(resolved: Mapping[str, Any]) -> str:
@@ -45,7 +41,7 @@ def _recorded(table: str) -> Callable[[Mapping[str, Any]], str]:
 recorded_messages, recorded_events = _recorded("messages"), _recorded("events")
 
 
-messages = _traffic({"messages", "incast"}, "no traffic of the scenario has messages (fct_ns is of transfers)")
-incast = _traffic({"incast"}, "no traffic of the scenario is incast")
-copies = _traffic({"disk-copy"}, "no traffic of the scenario is disk-copy")
-bursts = _traffic({"burst"}, "no traffic of the scenario is burst")
+messages = _traffic("has_messages", "no traffic of the scenario has messages (fct_ns is of transfers)")
+rounds = _traffic("has_rounds", "no traffic of the scenario has rounds, as incast has")
+copies = _traffic("copies", "no traffic of the scenario copies from disk to disk, as disk-copy does")
+bursts = _traffic("is_burst", "no traffic of the scenario is a burst of datagrams, as burst is")

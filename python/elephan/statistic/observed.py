@@ -12,6 +12,7 @@ import numpy as np
 from elephan.base import stats
 from elephan.base.errors import InputError
 from elephan.base.quantity import show
+from elephan.scenario import kinds
 from elephan.table.burst import read_burst
 from elephan.table.rows import EMPTY, Array, Part, column, delivered_curves, texts, windows
 from elephan.theory import hurst as estimators
@@ -98,7 +99,7 @@ def round_time(run: Run) -> Array:
 
     The senders of an entry answer a receiver's rounds in turn: the k-th message of each of its flows is one of round k.
     """
-    entries = {str(entry["name"]) for entry in run.resolved.get("traffic", []) if entry.get("kind") == "incast"}
+    entries = {str(entry["name"]) for entry in run.resolved.get("traffic", []) if kinds.traffic(entry).get("has_rounds")}
     messages, flows = run.messages, run.flows
     if not entries or not messages.num_rows:
         return EMPTY

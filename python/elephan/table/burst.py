@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.base.errors import InputError
-from elephan.base.quantity import bits_per_second, size_bytes
+from elephan.base.quantity import bits_per_second
+from elephan.scenario import kinds
 from elephan.table.rows import Array, column, texts
 from elephan.table.steps import line_rate
 
@@ -104,8 +105,9 @@ def _framing(run: Run) -> str:
 
 
 def _bursts(run: Run) -> dict[str, dict[str, Any]]:
+    """The entries that are bursts, by their names."""
     traffic = run.resolved.get("traffic", [])
-    return {str(entry["name"]): entry for entry in traffic if entry.get("kind") == "burst"}
+    return {str(entry["name"]): entry for entry in traffic if kinds.traffic(entry).get("is_burst")}
 
 
 def read_burst(run: Run, traffic: str = "", frame_bytes: float | None = None) -> Reading:
@@ -120,7 +122,7 @@ def read_burst(run: Run, traffic: str = "", frame_bytes: float | None = None) ->
     """
     entries = _bursts(run)
     if not entries:
-        raise InputError('this run has no burst: a traffic entry with kind = "burst"')
+        raise InputError('this run has no burst of datagrams: a traffic entry such as kind = "burst"')
     if traffic and traffic not in entries:
         raise InputError(f'no burst "{traffic}": {", ".join(entries)}')
     name = traffic or next(iter(entries))
@@ -130,7 +132,9 @@ def read_burst(run: Run, traffic: str = "", frame_bytes: float | None = None) ->
     flow, source = int(column(row, "flow")[0]), texts(row, "source")[0]
     log = run.datagrams
     mine = column(log, "flow") == flow
-    packets, payload = int(entry["packets"]), size_bytes(entry["packet_size"])
+    burst = kinds.traffic(entry)
+    payload = int(burst["payload_bytes"])
+    packets = int(burst["flow_bytes"]) // payload
     received = int(column(row, "data_segs_in")[0])
     if int(mine.sum()) < received:
         raise InputError(f"the log of this run holds {int(mine.sum())} of {received} datagrams: set record.datagrams to {packets}")

@@ -23,7 +23,7 @@
 use super::CongestionControl;
 use crate::declare::{loss_based, states};
 use crate::registry::{Invalid, Model};
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 use elephan_units::Time;
 
 /// Segments that an ACK is taken to acknowledge before any has come, and the weight of each (Linux `tcp_bic.c`).
@@ -99,6 +99,10 @@ impl Model for Bic {
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
         Invalid::between("s_min", p.s_min, 0.0, p.s_max)
+    }
+
+    fn traits(p: &Parameters) -> Traits {
+        Traits { undoes_internals: p.undo_restores, ..Traits::default() }
     }
 }
 

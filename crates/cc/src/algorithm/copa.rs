@@ -26,7 +26,7 @@ use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::least::{Least, Sliding};
 use crate::registry::Model;
 use crate::round::Round;
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 
 parameters! {
@@ -96,6 +96,10 @@ impl Model for Copa {
             steer,
             prior: steer,
         }
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { own_start: true, minds_loss: false, minds_marks: false, ..Traits::default() }
     }
 }
 

@@ -40,7 +40,7 @@ use super::CongestionControl;
 use crate::declare::{parameters, states};
 use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::registry::Model;
-use crate::{Ack, ReduceFrom, Signal, Window};
+use crate::{Ack, ReduceFrom, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -182,6 +182,10 @@ impl Model for Cubic {
         let p = Parameters { beta_ecn: unless_0(p.beta_ecn, p.beta), ..p.clone() };
         let alpha = 3.0 * (1.0 - p.beta) / (1.0 + p.beta);
         Cubic { alpha, p, curve, prior: curve, rtt: Span::ZERO, active: Time::ZERO }
+    }
+
+    fn traits(p: &Parameters) -> Traits {
+        Traits { brings_hystart: true, loss_leaves: Some(p.beta), undoes_internals: p.undo_restores, ..Traits::default() }
     }
 }
 

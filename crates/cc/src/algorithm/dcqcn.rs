@@ -31,7 +31,7 @@ use elephan_units::{Bytes, Rate, Span, Time};
 use super::CongestionControl;
 use crate::declare::{parameters, states};
 use crate::registry::{Invalid, Model};
-use crate::{MAX_WINDOW_BYTES, Nic, Transport, Window};
+use crate::{MAX_WINDOW_BYTES, Nic, Traits, Transport, Window};
 
 /// Line rate until a port tells it: the paper's testbed.
 const LINE_BPS: f64 = 40e9;
@@ -145,6 +145,11 @@ impl Model for Dcqcn {
         Invalid::between("alpha_interval", p.alpha_interval.seconds(), 0.0, 1e9)?;
         Invalid::between("timer", p.timer.seconds(), 0.0, 1e9)?;
         Invalid::between("rate_min", p.rate_min.0 as f64, 0.0, f64::INFINITY)
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        // Notifications of marked packets cut its rate.
+        Traits { minds_marks: true, ..Traits::rdma() }
     }
 }
 

@@ -27,7 +27,7 @@ use crate::declare::{parameters, states};
 use crate::marks::Marks;
 use crate::registry::Model;
 use crate::round::Round;
-use crate::{Ack, ReduceFrom, Signal, Window};
+use crate::{Ack, NeededMarks, ReduceFrom, Signal, Traits, Window};
 
 parameters! {
     /// Weight of the newest window of data in alpha.
@@ -52,6 +52,11 @@ impl Model for Dctcp {
 
     fn new(p: &Parameters) -> Dctcp {
         Dctcp { p: p.clone(), marks: Marks::new(p.alpha_initial), round: Round::default() }
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        let by = &["dctcp", "classic", "accurate"];
+        Traits { needs_marks: Some(NeededMarks { by, without: "without marks dctcp is Reno" }), ..Traits::default() }
     }
 }
 

@@ -24,7 +24,7 @@
 use super::CongestionControl;
 use crate::declare::{parameters, states};
 use crate::registry::Model;
-use crate::{Ack, MAX_WINDOW_BYTES, Question, Signal, Window};
+use crate::{Ack, MAX_WINDOW_BYTES, Question, Signal, Traits, Window};
 use elephan_units::Span;
 
 /// RFC 5681 equation 4.
@@ -54,6 +54,10 @@ impl Model for ExplicitRate {
 
     fn new(p: &Parameters) -> ExplicitRate {
         ExplicitRate { p: p.clone(), fair_bps: 0.0, queue_bytes: 0.0, rtt_min: Span::ZERO, srtt: Span::ZERO }
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { own_start: true, minds_loss: false, minds_marks: false, sets_its_window: true, ..Traits::default() }
     }
 }
 

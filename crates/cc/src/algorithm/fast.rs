@@ -22,7 +22,7 @@ use crate::declare::{parameters, states};
 use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::registry::Model;
 use crate::round::{Round, known_s};
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 
 parameters! {
@@ -85,6 +85,10 @@ impl Model for Fast {
             change: Change::default(),
             prior: Change::default(),
         }
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { own_start: true, ..Traits::default() }
     }
 }
 

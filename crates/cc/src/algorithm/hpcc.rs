@@ -28,7 +28,7 @@ use super::CongestionControl;
 use crate::declare::{parameters, states};
 use crate::rdma::{Hop, Progress, Telemetry};
 use crate::registry::Model;
-use crate::{Nic, Question, Transport, Window};
+use crate::{Nic, Question, Traits, Transport, Window};
 
 /// Until a port tells them: rate and base round-trip time of the paper's network.
 const LINE_BPS: f64 = 100e9;
@@ -73,6 +73,10 @@ impl Model for Hpcc {
         let reference = LINE_BPS / 8.0 * rtt.seconds();
         let last = Telemetry::default();
         Hpcc { p: p.clone(), line: LINE_BPS, rtt, reference, load: 1.0, stage: 0, sent: 0, last }
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { sets_its_window: true, ..Traits::rdma() }
     }
 }
 

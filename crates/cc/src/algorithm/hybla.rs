@@ -25,7 +25,7 @@
 use super::CongestionControl;
 use crate::declare::{LIMIT, loss_based, states};
 use crate::registry::{Invalid, Model};
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 use elephan_units::Span;
 
 /// RFC 5681 equation 4.
@@ -67,6 +67,11 @@ impl Model for Hybla {
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
         Invalid::between("rtt0", p.rtt0.seconds(), 0.0, LIMIT)
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        // 2^16 times as fast, and one ACK may be slow start and congestion avoidance.
+        Traits { slow_start_times: f64::from(1 << 17), ..Traits::default() }
     }
 }
 

@@ -4,7 +4,7 @@
 use super::CongestionControl;
 use crate::declare::{Internals, Ranges};
 use crate::registry::{Invalid, Model};
-use crate::{MAX_WINDOW_BYTES, Transport, Window};
+use crate::{MAX_WINDOW_BYTES, Traits, Transport, Window};
 
 /// There is nothing to set.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -25,6 +25,10 @@ impl Model for None {
 
     fn new(_: &Parameters) -> None {
         None
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits::rdma()
     }
 }
 

@@ -21,7 +21,7 @@ use crate::declare::{LIMIT, parameters, states};
 use crate::probing::{Prober, RATE_MAX, Test};
 use crate::registry::{Invalid, Model};
 use crate::train::{Arrival, Memory, Start, Train};
-use crate::{Ack, Nic, Signal, Window};
+use crate::{Ack, Nic, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 
 parameters! {
@@ -87,6 +87,10 @@ impl Model for Pcp {
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
         Invalid::between("rtt_max", p.rtt_max.seconds(), 0.0, LIMIT)
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { is_random: Some(true), own_start: true, minds_loss: false, minds_marks: false, ..Traits::default() }
     }
 }
 

@@ -28,7 +28,7 @@ use crate::declare::{parameters, states};
 use crate::marks::Marks;
 use crate::registry::Model;
 use crate::train::Start;
-use crate::{Ack, Signal, Window};
+use crate::{Ack, NeededMarks, Signal, Traits, Window};
 use elephan_units::{Rate, Span, Time};
 
 /// Time that a burst may last.
@@ -104,6 +104,11 @@ impl Model for Prague {
             "draft" => Parameters { alpha_initial: 1.0, transition: 500, ..Parameters::default() },
             _ => Parameters::default(),
         }
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        let marks = NeededMarks { by: &["accurate"], without: "without marks prague is Reno" };
+        Traits { needs_marks: Some(marks), ..Traits::default() }
     }
 }
 

@@ -24,7 +24,7 @@
 use super::CongestionControl;
 use crate::declare::{Internals, loss_based};
 use crate::registry::Model;
-use crate::{Ack, ReduceFrom, Signal, Window};
+use crate::{Ack, ReduceFrom, Signal, Traits, Window};
 
 /// RFC 5681 equation 4.
 const BETA: f64 = 0.5;
@@ -49,6 +49,10 @@ impl Model for Reno {
 
     fn new(p: &Parameters) -> Reno {
         Reno { reduce_from: p.reduce_from }
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { loss_leaves: Some(BETA), ..Traits::default() }
     }
 }
 

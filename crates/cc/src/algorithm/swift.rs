@@ -24,7 +24,7 @@ use super::CongestionControl;
 use crate::declare::{LIMIT, parameters, states};
 use crate::registry::{Invalid, Model};
 use crate::round::known_s;
-use crate::{Ack, Nic, Signal, Transport, Window};
+use crate::{Ack, Nic, Signal, Traits, Transport, Window};
 use elephan_units::{Span, Time};
 
 /// What the target leaves above the round trip of the empty path where no base target is given (public simulators: a base target of
@@ -99,6 +99,10 @@ impl Model for Swift {
             Invalid::between("base_target", target.seconds(), 0.0, LIMIT)?;
         }
         Invalid::between("fs_max", p.fs_max, p.fs_min, LIMIT)
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { own_start: true, ..Traits::default() }
     }
 }
 

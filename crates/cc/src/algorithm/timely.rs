@@ -26,7 +26,7 @@ use super::CongestionControl;
 use crate::declare::{parameters, states};
 use crate::registry::{Invalid, Model};
 use crate::round::{Round, known_s};
-use crate::{Ack, MAX_WINDOW_BYTES, Nic, Transport, Window};
+use crate::{Ack, MAX_WINDOW_BYTES, Nic, Traits, Transport, Window};
 
 /// Line rate until a port tells it: the paper's testbed.
 const LINE_BPS: f64 = 10e9;
@@ -101,6 +101,10 @@ impl Model for Timely {
         Invalid::between("t_high", p.t_high.seconds(), p.t_low.seconds(), 1e9)?;
         Invalid::between("segment", p.segment.0 as f64, 0.0, f64::INFINITY)?;
         Invalid::between("rate_min", p.rate_min.0 as f64, 0.0, f64::INFINITY)
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits::rdma()
     }
 }
 

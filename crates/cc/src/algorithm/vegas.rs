@@ -24,7 +24,7 @@ use super::CongestionControl;
 use crate::declare::{LIMIT, parameters, states};
 use crate::registry::{Invalid, Model};
 use crate::round::{Delay, Measured};
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,6 +106,10 @@ impl Model for Vegas {
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
         Invalid::within("beta", p.beta, p.alpha, LIMIT)
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { own_start: true, ..Traits::default() }
     }
 }
 

@@ -14,7 +14,7 @@
 use super::CongestionControl;
 use crate::declare::{loss_based, states};
 use crate::registry::Model;
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 
 loss_based! {
@@ -51,6 +51,10 @@ impl Model for Westwood {
 
     fn preset(name: &str) -> Parameters {
         Parameters { filter_twice: name == "linux", ..Parameters::default() }
+    }
+
+    fn traits(p: &Parameters) -> Traits {
+        Traits { cuts_by_rate: true, raises_on_events: p.raises, ..Traits::default() }
     }
 }
 

@@ -14,7 +14,7 @@
 use super::CongestionControl;
 use crate::declare::{parameters, states};
 use crate::registry::Model;
-use crate::{Ack, Question, ReduceFrom, Signal, Window};
+use crate::{Ack, Question, ReduceFrom, Signal, Traits, Window};
 
 parameters! {
     /// The share of the window that a loss leaves.
@@ -37,6 +37,10 @@ impl Model for Xcp {
 
     fn new(p: &Parameters) -> Xcp {
         Xcp { p: p.clone(), pending: 0.0, answered: false }
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { own_start: true, sets_its_window: true, ..Traits::default() }
     }
 }
 

@@ -53,23 +53,15 @@ impl Default for Rules {
     }
 }
 
-/// Congestion controls that set their window themselves: an ACK may give back at once what they lowered on purpose for a while, and
-/// `ssthresh` is only what they leave for others to see.
-const SET_THEIR_WINDOW: [&str; 5] = ["bbr", "bbr3", "xcp", "explicit_rate", "hpcc"];
-
 impl Rules {
     /// The rules of a built-in congestion control.
     pub fn of(cc: &Spec) -> Rules {
+        let traits = cc.traits();
         Rules {
-            sets_its_window: SET_THEIR_WINDOW.contains(&cc.name()),
-            raises_on_events: matches!(cc, Spec::Westwood(p) if p.raises),
-            undoes_internals: match cc {
-                Spec::Cubic(p) => p.undo_restores,
-                Spec::Bic(p) => p.undo_restores,
-                _ => true,
-            },
-            // Hybla's slow start is up to 2^16 times as fast, and one ACK may be slow start and congestion avoidance.
-            slow_start_times: if cc.name() == "hybla" { f64::from(1 << 17) } else { 1.0 },
+            sets_its_window: traits.sets_its_window,
+            raises_on_events: traits.raises_on_events,
+            undoes_internals: traits.undoes_internals,
+            slow_start_times: traits.slow_start_times,
             ..Rules::default()
         }
     }

@@ -101,6 +101,10 @@ impl Hystart {
 }
 
 impl SlowStart for Hystart {
+    fn ends_by_delay(&self) -> bool {
+        true
+    }
+
     fn growth(&mut self, w: &mut Window, ack: &Ack, allowed: f64) -> f64 {
         self.rtt_min = self.rtt_min.min(ack.rtt.unwrap_or(Span::MAX));
         if self.round.advance(ack) {

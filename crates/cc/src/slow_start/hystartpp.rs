@@ -104,6 +104,10 @@ impl Hystartpp {
 }
 
 impl SlowStart for Hystartpp {
+    fn ends_by_delay(&self) -> bool {
+        true
+    }
+
     fn growth(&mut self, w: &mut Window, ack: &Ack, allowed: f64) -> f64 {
         if self.over && w.ssthresh.is_finite() {
             return allowed;

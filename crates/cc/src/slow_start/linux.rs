@@ -37,10 +37,14 @@ impl SlowStart for Linux {
     }
 
     fn on_congestion_control(&mut self, cc: &algorithm::Spec) {
-        self.hystart = matches!(cc, algorithm::Spec::Cubic(_)).then(|| Hystart::new(&Default::default()));
+        self.hystart = cc.traits().brings_hystart.then(|| Hystart::new(&Default::default()));
         if self.paced {
             self.on_pacing();
         }
+    }
+
+    fn ends_by_delay(&self) -> bool {
+        self.hystart.is_some()
     }
 
     fn on_pacing(&mut self) {

@@ -40,6 +40,11 @@ pub trait SlowStart {
     /// The congestion control that steers from now on.
     fn on_congestion_control(&mut self, _cc: &algorithm::Spec) {}
 
+    /// Returns whether a rising delay may end it.
+    fn ends_by_delay(&self) -> bool {
+        false
+    }
+
     /// Segments leave spaced over the round trip, not in trains.
     fn on_pacing(&mut self) {}
 }
@@ -56,6 +61,10 @@ impl SlowStart for Any {
 
     fn on_congestion_control(&mut self, cc: &algorithm::Spec) {
         each_slow_start!(self, slow_start => slow_start.on_congestion_control(cc))
+    }
+
+    fn ends_by_delay(&self) -> bool {
+        each_slow_start!(self, slow_start => slow_start.ends_by_delay())
     }
 
     fn on_pacing(&mut self) {

@@ -127,7 +127,7 @@ impl Handling {
         }
         // A bandwidth-delay product belongs to a path, and a limiter to a pair of hosts or a flow.
         match self.limiter_limit {
-            Some(limit @ (Size::MilliBdp(_) | Size::Packets(0))) => {
+            Some(limit @ (Size::NanoBdp(_) | Size::Packets(0))) => {
                 return Some(("limiter_limit", format!("\"{limit}\": give bytes, or one packet at least")));
             }
             Some(limit @ Size::Bytes(bytes)) if bytes < 1518 => {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::can_mark;
 use super::part::store::Store;
-use super::{Discarded, Discipline, Item, Limit, Parameters, Verdict};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Verdict};
 
 const REASON: &str = "blue";
 
@@ -58,6 +58,10 @@ impl Default for BlueSpec {
 
 impl Parameters for BlueSpec {
     type Queue = Blue;
+
+    fn answers(&self) -> Answers {
+        Answers { is_random: true, ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> Blue {
         Blue {

@@ -26,7 +26,7 @@ use super::part::MTU_BYTES;
 use super::part::cobalt::{Cobalt, Pick, Tuning};
 use super::part::flows::{FlowQueues, List};
 use super::part::index::spread;
-use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
 
 const QUEUES: u32 = 1024;
 const WAYS: u32 = 8;
@@ -85,6 +85,10 @@ impl CakeSpec {
 
 impl Parameters for CakeSpec {
     type Queue = Cake;
+
+    fn answers(&self) -> Answers {
+        Answers { is_random: true, ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> Cake {
         Cake {

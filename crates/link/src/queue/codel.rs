@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::part::MTU_BYTES;
 use super::part::codel::{Codel as State, Selector, Tuning};
 use super::part::store::Store;
-use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
 
 /// Parameters of `codel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +41,10 @@ impl Default for CodelSpec {
 
 impl Parameters for CodelSpec {
     type Queue = Codel;
+
+    fn answers(&self) -> Answers {
+        Answers { marks_after: self.ce_threshold.map(|span| ("ce_threshold", span)), ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> Codel {
         Codel {

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::flows::{FlowQueues, List};
 use super::part::{Overflow, some_bytes};
-use super::{Discarded, Discipline, Item, Limit, Parameters, Verdict};
+use super::{Answers, Reads, Discarded, Discipline, Item, Limit, Parameters, Verdict};
 
 /// Parameters of `drr`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +50,10 @@ impl Default for DrrSpec {
 
 impl Parameters for DrrSpec {
     type Queue = Drr;
+
+    fn answers(&self) -> Answers {
+        Answers { is_random: self.buckets.is_some(), reads: vec![Reads::Weight], ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> Drr {
         let flows = match self.buckets {

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use super::part::MTU_BYTES;
 use super::part::pi2::{Pi2 as State, Pick, REASON, Tuning};
 use super::part::store::Store;
-use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us, is_ect};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us, is_ect};
 
 /// A published set of parameters of `dualpi2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -110,6 +110,10 @@ impl Default for Dualpi2Spec {
 
 impl Parameters for Dualpi2Spec {
     type Queue = Dualpi2;
+
+    fn answers(&self) -> Answers {
+        Answers { is_random: true, marks_after: Some(("step_thresh", self.step_thresh)), ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> Dualpi2 {
         let tuning =

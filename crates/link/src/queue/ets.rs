@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::classes::{Classes, Cost, Member, PRIORITIES};
-use super::{Parameters, Problem, QueueSpec};
+use super::{Answers, Parameters, Problem, QueueSpec};
 
 /// Charged bytes of a largest Ethernet frame.
 const LARGEST_FRAME_BYTES: i64 = 1518;
@@ -89,7 +89,7 @@ pub(super) fn problem_of<'a>(classes: impl Iterator<Item = (&'a [u8], &'a QueueS
             }
             seen |= 1 << (priority & 7);
         }
-        if matches!(queue, QueueSpec::Ets(_) | QueueSpec::Wrr(_) | QueueSpec::Xcp(_)) {
+        if !queue.answers().once_per_priority {
             return Some(("classes", format!("class {i}: its queue cannot be \"{}\"", queue.name())));
         }
         if let Some((key, message)) = queue.problem() {
@@ -101,6 +101,14 @@ pub(super) fn problem_of<'a>(classes: impl Iterator<Item = (&'a [u8], &'a QueueS
 
 impl Parameters for EtsSpec {
     type Queue = Ets;
+
+    fn answers(&self) -> Answers {
+        Answers::of_classes(self.classes.iter().map(|class| &class.queue))
+    }
+
+    fn classes(&self) -> Vec<(u8, &QueueSpec)> {
+        self.classes.iter().map(|class| (mask(&class.priorities), &class.queue)).collect()
+    }
 
     fn build(&self, bdp_bytes: u64) -> Ets {
         if self.classes.is_empty() {

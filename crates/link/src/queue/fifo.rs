@@ -9,7 +9,7 @@ use elephan_units::{Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Discarded, Discipline, Item, Parameters, Verdict, is_ect};
+use super::{Answers, Discarded, Discipline, Item, Parameters, Verdict, is_ect};
 
 /// Parameters of `fifo`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,10 +40,7 @@ impl Limit {
             None => Limit::NONE,
             Some(Size::Bytes(b)) => Limit { bytes: b, packets: u64::MAX },
             Some(Size::Packets(p)) => Limit { bytes: u64::MAX, packets: p },
-            Some(Size::MilliBdp(m)) => {
-                let bytes = u128::from(m) * u128::from(bdp_bytes) / 1000;
-                Limit { bytes: u64::try_from(bytes).unwrap_or(u64::MAX), packets: u64::MAX }
-            }
+            Some(Size::NanoBdp(nano)) => Limit { bytes: Size::of_bdp(nano, bdp_bytes), packets: u64::MAX },
         }
     }
 
@@ -62,6 +59,10 @@ impl Limit {
 
 impl Parameters for FifoSpec {
     type Queue = Fifo;
+
+    fn answers(&self) -> Answers {
+        Answers { is_drop_tail: true, ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> Fifo {
         let mark_above = Limit::of(self.mark_above, bdp_bytes);
@@ -170,7 +171,7 @@ mod tests {
     #[test]
     fn limit_in_bdp() {
         // 1 Gb/s x 196 ms = 24.5 MB; a quarter of it 6.125 MB.
-        assert_eq!(Limit::of(Some(Size::MilliBdp(250)), 24_500_000).bytes, 6_125_000);
+        assert_eq!(Limit::of(Some(Size::NanoBdp(250_000_000)), 24_500_000).bytes, 6_125_000);
     }
 
     /// A packet that finds more than two waiting is marked, if it is ECN-capable.

@@ -32,7 +32,7 @@ use super::part::Overflow;
 use super::part::askers::Askers;
 use super::part::gps::Gps;
 use super::part::tags::TaggedFlows;
-use super::{CongestionHeader, Discarded, Discipline, Item, Limit, Parameters, Request, Verdict};
+use super::{Answers, Reads, Tells, CongestionHeader, Discarded, Discipline, Item, Limit, Parameters, Request, Verdict};
 
 /// Parameters of `fq`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +58,10 @@ impl Default for FqSpec {
 
 impl Parameters for FqSpec {
     type Queue = Fq;
+
+    fn answers(&self) -> Answers {
+        Answers { reads: vec![Reads::Weight], tells: Some(Tells::Rate), ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> Fq {
         Fq {

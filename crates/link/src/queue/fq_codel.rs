@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::part::codel::{Codel, Selector, Tuning};
 use super::part::flows::FlowQueues;
 use super::part::{MTU_BYTES, some_bytes};
-use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
 
 /// Parameters of `fq_codel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -74,6 +74,10 @@ impl Default for FqCodelSpec {
 
 impl Parameters for FqCodelSpec {
     type Queue = FqCodel;
+
+    fn answers(&self) -> Answers {
+        Answers { is_random: true, marks_after: self.ce_threshold.map(|span| ("ce_threshold", span)), ..Answers::default() }
+    }
 
     fn depths(&self) -> Vec<(&'static str, Bytes)> {
         vec![("memory_limit", self.memory_limit)]

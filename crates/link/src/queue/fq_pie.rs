@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::part::flows::{FlowQueues, List};
 use super::part::pie::{Pie, REASON, Tuning};
 use super::part::{MTU_BYTES, can_mark, some_bytes};
-use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
 
 /// Parameters of `fq_pie`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -68,6 +68,10 @@ impl Default for FqPieSpec {
 
 impl Parameters for FqPieSpec {
     type Queue = FqPie;
+
+    fn answers(&self) -> Answers {
+        Answers { is_random: true, ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> FqPie {
         FqPie {

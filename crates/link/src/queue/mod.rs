@@ -1,10 +1,11 @@
 //! Queue disciplines. The registry: a discipline is one file here and one line in `queues!`.
 
+mod answers;
 mod header;
 pub mod part;
 
+pub use answers::{Answers, Reads, Tells, title};
 pub use dualpi2::Dualpi2Preset;
-pub use ets::mask as priority_bits;
 pub use fifo::Limit;
 pub use header::{Answer, CongestionHeader, RateRequest, Request, WindowRequest};
 
@@ -77,6 +78,16 @@ pub trait Parameters {
     /// Returns which parameter is not possible, beyond the ranges that the schema gives.
     fn problem(&self) -> Option<Problem> {
         None
+    }
+
+    /// Returns what the discipline answers to those who would otherwise go by its name. A discipline writes only what differs.
+    fn answers(&self) -> Answers {
+        Answers::default()
+    }
+
+    /// Returns priorities, as bits, and queues of its classes, if it has any.
+    fn classes(&self) -> Vec<(u8, &QueueSpec)> {
+        Vec::new()
     }
 
     /// Returns what a packet has to fit into beside the limit, by its key.
@@ -207,6 +218,14 @@ macro_rules! queues {
 
             fn problem(&self) -> Option<Problem> {
                 match self { $(QueueSpec::$variant(spec) => spec.problem(),)+ }
+            }
+
+            fn answers(&self) -> Answers {
+                match self { $(QueueSpec::$variant(spec) => spec.answers(),)+ }
+            }
+
+            fn classes(&self) -> Vec<(u8, &QueueSpec)> {
+                match self { $(QueueSpec::$variant(spec) => spec.classes(),)+ }
             }
 
             fn depths(&self) -> Vec<(&'static str, Bytes)> {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::part::pi2::{Pi2 as State, Pick, REASON, Tuning};
 use super::part::store::Store;
 use super::part::{MTU_BYTES, can_mark};
-use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
 
 /// Parameters of `pi2`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +50,10 @@ const COUPLING_FACTOR: f64 = 2.0;
 
 impl Parameters for Pi2Spec {
     type Queue = Pi2;
+
+    fn answers(&self) -> Answers {
+        Answers { is_random: true, ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> Pi2 {
         Pi2 {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::part::pie::{MARK_UP_TO, Pie as State, REASON, Tuning};
 use super::part::store::Store;
 use super::part::{MTU_BYTES, can_mark};
-use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
 
 /// Parameters of `pie`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +49,10 @@ impl Default for PieSpec {
 
 impl Parameters for PieSpec {
     type Queue = Pie;
+
+    fn answers(&self) -> Answers {
+        Answers { is_random: true, ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> Pie {
         Pie {

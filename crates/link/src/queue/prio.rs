@@ -16,7 +16,7 @@ use elephan_units::{Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict};
+use super::{Answers, Reads, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict};
 
 /// Priorities of IEEE 802.1Q.
 const PRIORITIES: usize = 8;
@@ -51,6 +51,10 @@ fn map<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[u8; PRIORIT
 
 impl Parameters for PrioSpec {
     type Queue = Prio;
+
+    fn answers(&self) -> Answers {
+        Answers { is_drop_tail: true, reads: vec![Reads::Priority], ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> Prio {
         let last = self.bands.max(1) - 1;

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use super::part::can_mark;
 use super::part::store::Store;
 use super::part::ticks::Ticks;
-use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict};
 
 const REASON: &str = "red";
 /// Interval of adaptive RED, and where it leaves the average alone (Floyd, Gummadi and Shenker 2001, section 3).
@@ -120,6 +120,10 @@ impl RedSpec {
 impl Parameters for RedSpec {
     type Queue = Red;
 
+    fn answers(&self) -> Answers {
+        Answers { is_random: true, ..Answers::default() }
+    }
+
     fn build(&self, bdp_bytes: u64) -> Red {
         let [min, max] = self.thresholds(bdp_bytes);
         Red {
@@ -155,11 +159,13 @@ impl Parameters for RedSpec {
         // Of a bdp only multiples can be compared before it is known.
         let bdp_bytes = u64::from(u32::MAX);
         let [low, high] = self.thresholds(bdp_bytes);
-        let same = matches!((min, max), (Size::MilliBdp(_), Size::MilliBdp(_)))
-            || !matches!((min, max), (Size::MilliBdp(_), _) | (_, Size::MilliBdp(_)));
+        let same = matches!((min, max), (Size::NanoBdp(_), Size::NanoBdp(_)))
+            || !matches!((min, max), (Size::NanoBdp(_), _) | (_, Size::NanoBdp(_)));
         (same && low >= high).then(|| {
             let of = self.max.map_or_else(|| format!("a quarter of limit, \"{max}\""), |max| format!("max, \"{max}\""));
-            ("min", format!("\"{min}\": must be below {of}"))
+            // What a step would be: RED has no slope then, and `fifo` marks at one.
+            let step = if low == high { "; to mark at one size, say kind = \"fifo\" and mark_above" } else { "" };
+            ("min", format!("\"{min}\": must be below {of}{step}"))
         })
     }
 }

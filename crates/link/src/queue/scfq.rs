@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::Overflow;
 use super::part::tags::TaggedFlows;
-use super::{CongestionHeader, Discarded, Discipline, Item, Limit, Parameters, Verdict};
+use super::{Answers, Reads, CongestionHeader, Discarded, Discipline, Item, Limit, Parameters, Verdict};
 
 /// Parameters of `scfq`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +32,10 @@ pub struct ScfqSpec {
 
 impl Parameters for ScfqSpec {
     type Queue = Scfq;
+
+    fn answers(&self) -> Answers {
+        Answers { reads: vec![Reads::Weight], ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> Scfq {
         Scfq {

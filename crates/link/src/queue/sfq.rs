@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::flows::{FlowQueue, FlowQueues, List};
 use super::part::some_bytes;
-use super::{Discarded, Discipline, Item, Limit, Parameters, Verdict, is_ect};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Verdict, is_ect};
 
 /// Parameters of `sfq`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,6 +67,10 @@ impl Default for SfqSpec {
 
 impl Parameters for SfqSpec {
     type Queue = Sfq;
+
+    fn answers(&self) -> Answers {
+        Answers { is_random: true, ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> Sfq {
         let period = self.perturb.filter(|&period| period > Span::ZERO);

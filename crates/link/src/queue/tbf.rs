@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fifo::{Fifo, FifoSpec};
 use super::part::some_bytes;
-use super::{Discarded, Discipline, Item, Limit, Parameters, Verdict};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Verdict};
 
 /// One byte of tokens.
 const BYTE: u128 = 8 * PS_PER_S as u128;
@@ -67,6 +67,10 @@ impl Default for TbfSpec {
 
 impl Parameters for TbfSpec {
     type Queue = Tbf;
+
+    fn answers(&self) -> Answers {
+        Answers { is_drop_tail: true, ..Answers::default() }
+    }
 
     fn depths(&self) -> Vec<(&'static str, Bytes)> {
         let peak = self.peak_rate.map(|_| ("mtu", self.mtu));

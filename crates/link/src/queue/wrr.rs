@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ets::{mask, problem_of};
 use super::part::classes::{Classes, Cost, Member, PRIORITIES};
-use super::{Parameters, Problem, QueueSpec};
+use super::{Answers, Parameters, Problem, QueueSpec};
 
 /// Parameters of `wrr`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +44,14 @@ fn one() -> u16 {
 
 impl Parameters for WrrSpec {
     type Queue = Wrr;
+
+    fn answers(&self) -> Answers {
+        Answers::of_classes(self.classes.iter().map(|class| &class.queue))
+    }
+
+    fn classes(&self) -> Vec<(u8, &QueueSpec)> {
+        self.classes.iter().map(|class| (mask(&class.priorities), &class.queue)).collect()
+    }
 
     fn build(&self, bdp_bytes: u64) -> Wrr {
         if self.classes.is_empty() {

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fifo::{Fifo, FifoSpec, Limit};
 use super::header::{CongestionHeader, Request, WindowRequest};
-use super::{Discarded, Discipline, Item, Parameters, Problem, Verdict, positive};
+use super::{Answers, Tells, Discarded, Discipline, Item, Parameters, Problem, Verdict, positive};
 
 /// Parameters of `xcp`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -57,6 +57,10 @@ impl Default for XcpSpec {
 
 impl Parameters for XcpSpec {
     type Queue = Xcp;
+
+    fn answers(&self) -> Answers {
+        Answers { is_drop_tail: true, tells: Some(Tells::Window), once_per_priority: false, ..Answers::default() }
+    }
 
     fn build(&self, bdp_bytes: u64) -> Xcp {
         Xcp {

@@ -41,7 +41,7 @@ impl Control {
             _ => match parse_size(text).ok() {
                 Some(Size::Bytes(bytes)) => ("limit", "B", Some(bytes as f64)),
                 Some(Size::Packets(packets)) => ("limit", "p", Some(packets as f64)),
-                Some(Size::MilliBdp(thousandths)) => ("limit", "bdp", Some(thousandths as f64 / 1e3)),
+                Some(Size::NanoBdp(nano)) => ("limit", "bdp", Some(nano as f64 / 1e9)),
                 None => ("limit", "p", None),
             },
         };

@@ -65,7 +65,7 @@ impl Resolver<'_> {
             None => u64::MAX,
             Some(Size::Bytes(bytes)) => bytes,
             Some(Size::Packets(packets)) => packets.saturating_mul(FULL_FRAME_BYTES),
-            Some(Size::MilliBdp(milli)) => link.bdp_bytes.saturating_mul(milli) / 1000,
+            Some(Size::NanoBdp(nano)) => Size::of_bdp(nano, link.bdp_bytes),
         };
         Some(limit.min(switch.memory_bytes.unwrap_or(u64::MAX)))
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use elephan_link::queue::{Limit, Parameters, QueueSpec, priority_bits};
+use elephan_link::queue::{Discipline, Limit, Parameters, QueueSpec};
 use elephan_link::{FlowControl, PausePer, Pfc, PfcPer};
 use elephan_units::{Bytes, Size, Span, parse_size, stop};
 use serde_json::Value as Json;
@@ -241,8 +241,10 @@ impl Resolver<'_> {
             NodeKind::Switch(switch) => matches!(switch.flow_control, FlowControl::Pfc(_)),
             NodeKind::Host => false,
         };
-        let cannot = matches!(link.queue, QueueSpec::Xcp(_)) && (pauses(link.from) || pauses(link.to));
-        cannot.then(|| format!("xcp cannot keep apart the priorities that PFC pauses ({})", link.name))
+        let queue = &link.queue;
+        let apart = queue.answers().once_per_priority || queue.build(link.bdp_bytes).has_priorities();
+        let cannot = !apart && (pauses(link.from) || pauses(link.to));
+        cannot.then(|| format!("{} cannot keep apart the priorities that PFC pauses ({})", queue.name(), link.name))
     }
 
     /// A limit of a queue, or of that of a class, below the XOFF that counts what waits in it, or what came from one port (of which no
@@ -289,18 +291,18 @@ impl Resolver<'_> {
         let frame = u64::from(link.framing.charged_bytes(u32::try_from(crossing.ip_bytes).unwrap_or(u32::MAX / 2)));
         match limit {
             Size::Packets(0) => Some("0 packets: a queue holds one packet at least".to_owned()),
-            Size::Bytes(0) | Size::MilliBdp(0) => Some("0: a queue holds one packet at least".to_owned()),
+            Size::Bytes(0) | Size::NanoBdp(0) => Some("0: a queue holds one packet at least".to_owned()),
             Size::Bytes(bytes) if crossing.ip_bytes > 0 && bytes < frame => {
                 let shown = self.written(&self.queue_path(i, "limit"), limit);
                 Some(format!("{shown} cannot hold one packet of {frame} B ({})", link.name))
             }
-            Size::MilliBdp(_) if crossing.mean_rtt().is_none() && link.bdp_bytes == 0 => {
+            Size::NanoBdp(_) if crossing.mean_rtt().is_none() && link.bdp_bytes == 0 => {
                 Some(format!("no flow crosses {}, so its bdp is unknown; give bdp_rtt", link.name))
             }
-            Size::MilliBdp(milli) => {
-                let bytes = u128::from(milli) * u128::from(link.bdp_bytes) / 1000;
+            Size::NanoBdp(nano) => {
+                let bytes = Size::of_bdp(nano, link.bdp_bytes);
                 let text = self.written(&self.queue_path(i, "limit"), limit);
-                (crossing.ip_bytes > 0 && bytes < u128::from(frame))
+                (crossing.ip_bytes > 0 && bytes < frame)
                     .then(|| format!("{text} is {bytes} B here, less than one packet of {frame} B ({})", link.name))
             }
             _ => None,
@@ -373,15 +375,7 @@ impl Resolver<'_> {
 
 /// Priorities, as bits, and queues of the classes of a queue; what no class names is the last one's.
 fn classes_of(queue: &QueueSpec) -> Vec<(u8, &QueueSpec)> {
-    let mut classes: Vec<(u8, &QueueSpec)> = match queue {
-        QueueSpec::Ets(ets) => {
-            ets.classes.iter().map(|class| (priority_bits(&class.priorities), &class.queue)).collect()
-        }
-        QueueSpec::Wrr(wrr) => {
-            wrr.classes.iter().map(|class| (priority_bits(&class.priorities), &class.queue)).collect()
-        }
-        _ => Vec::new(),
-    };
+    let mut classes = queue.classes();
     let named = classes.iter().fold(0, |mask, (own, _)| mask | own);
     if let Some((last, _)) = classes.last_mut() {
         *last |= !named;

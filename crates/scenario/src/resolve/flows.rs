@@ -49,7 +49,7 @@ impl Resolver<'_> {
                 traffic.tcp.send_buffer.get_or_insert(window);
                 traffic.tcp.receive_window.get_or_insert(window);
             }
-            let arrive = matches!(traffic.kind.carrier(), Carrier::Transfers | Carrier::Users(_));
+            let arrive = traffic.kind.carrier().arrives();
             let (known, most) = if arrive { (&mut pairs, FLOWS_MAX) } else { (&mut flows, CONNECTIONS_MAX) };
             let Some(plan) = self.entry(words, entry, traffic, &name, (most - *known, most)) else { continue };
             *known += plan.flows.len();
@@ -90,38 +90,40 @@ impl Resolver<'_> {
             self.report(at.key("stop"), format!("{stop} is not after the start, {latest}"));
         }
         self.check_transport(&at, traffic);
-        let name = traffic.kind.name();
-        match traffic.kind.carrier() {
-            carrier if !carrier.is_tcp() && traffic.congestion_control.is_some() => {
-                let message = format!("{name} is {}: it has no congestion control", protocol(carrier));
+        self.check_carrier(&at, traffic);
+    }
+
+    /// Keys that go with connections, of traffic that has none or opens them itself.
+    fn check_carrier(&mut self, at: &Path, traffic: &TrafficWords) {
+        let (name, carrier) = (traffic.kind.name(), traffic.kind.carrier());
+        if let Some(protocol) = carrier.protocol() {
+            if traffic.congestion_control.is_some() {
+                let message = format!("{name} is {protocol}: it has no congestion control");
                 self.report(at.key("congestion_control"), message);
+            } else if traffic.tcp != Overrides::default() {
+                self.report(at.key("tcp"), format!("{name} is {protocol}: it has no TCP options"));
             }
-            carrier if !carrier.is_tcp() && traffic.tcp != Overrides::default() => {
-                self.report(at.key("tcp"), format!("{name} is {}: it has no TCP options", protocol(carrier)));
-            }
-            _ if traffic.congestion_control.is_some() && traffic.tcp.congestion_control.is_some() => {
-                self.report(at.key("congestion_control"), "given twice: here and in tcp");
-            }
-            Carrier::Transfers | Carrier::Users(_) if traffic.connections != 1 => {
-                let message = format!("{name} opens a connection for each transfer; leave this out");
-                self.report(at.key("connections"), message);
-            }
-            Carrier::Copy if traffic.connections != 1 => {
-                self.report(at.key("connections"), format!("{name} has streams; leave this out"));
-            }
-            _ => {}
+        } else if traffic.congestion_control.is_some() && traffic.tcp.congestion_control.is_some() {
+            self.report(at.key("congestion_control"), "given twice: here and in tcp");
+        } else if carrier.arrives() && traffic.connections != 1 {
+            let message = format!("{name} opens a connection for each transfer; leave this out");
+            self.report(at.key("connections"), message);
+        } else if carrier == Carrier::Copy && traffic.connections != 1 {
+            self.report(at.key("connections"), format!("{name} has streams; leave this out"));
         }
     }
 
     fn check_transport(&mut self, at: &Path, traffic: &TrafficWords) {
         let transport = traffic.transport.unwrap_or_default();
         let carrier = traffic.kind.carrier();
-        if !carrier.is_tcp() && traffic.transport.is_some() {
-            let message = format!("{} is {}: it has no other transport", traffic.kind.name(), protocol(carrier));
+        if let Some(protocol) = carrier.protocol()
+            && traffic.transport.is_some()
+        {
+            let message = format!("{} is {protocol}: it has no other transport", traffic.kind.name());
             return self.report(at.key("transport"), message);
         }
         if traffic.fast_open && (!carrier.is_tcp() || transport == Transport::Roce) {
-            let what = if carrier.is_tcp() { "RoCE" } else { protocol(carrier) };
+            let what = carrier.protocol().unwrap_or("RoCE");
             return self.report(at.key("fast_open"), format!("{} is {what}: it has no Fast Open", traffic.kind.name()));
         }
         if transport == Transport::Roce && carrier == Carrier::Copy {
@@ -238,7 +240,7 @@ impl Resolver<'_> {
                     return None;
                 }
                 Err(message) => {
-                    let shares = matches!(kind, Kind::Messages(_) | Kind::Frames(_));
+                    let shares = serde_json::to_value(kind).is_ok_and(|keys| keys.get("destinations").is_some());
                     let message = match elsewhere::hosts(word, shares) {
                         Some(other) => format!("no host is called {word:?}; name the hosts here and write {other}"),
                         None => message,
@@ -320,9 +322,4 @@ fn cnp_interval(congestion_control: &Spec) -> Span {
         .remove("decrease_interval")
         .and_then(|value| serde_json::from_value::<Span>(value).ok());
     own.filter(|&own| own != Span::ZERO).map_or(CNP_INTERVAL, |own| own.min(CNP_INTERVAL))
-}
-
-/// What a traffic without connections is.
-fn protocol(carrier: Carrier) -> &'static str {
-    if carrier == Carrier::Frames { "raw Ethernet" } else { "UDP" }
 }

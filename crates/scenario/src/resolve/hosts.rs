@@ -2,7 +2,7 @@
 
 use elephan_link::queue::QueueSpec;
 use elephan_link::{CongestionManagement, FlowControl};
-use elephan_traffic::Kind;
+use elephan_traffic::Carrier;
 
 use super::Resolver;
 use crate::plan::{FlowPlan, NodeKind};
@@ -65,7 +65,7 @@ impl Resolver<'_> {
 
     /// Applications that read at a rate, beside programs that read as their disk writes.
     pub(super) fn readers(&mut self, words: &Scenario) {
-        for traffic in self.traffic.iter().filter(|t| matches!(t.kind, Kind::DiskCopy(_))) {
+        for traffic in self.traffic.iter().filter(|t| t.kind.carrier() == Carrier::Copy) {
             let reads =
                 |f: &FlowPlan| self.nodes[f.to as usize].models.receive.as_ref().is_some_and(|r| r.reader.is_some());
             let Some(flow) = traffic.flows.iter().find(|flow| reads(flow)) else { continue };

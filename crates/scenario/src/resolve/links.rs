@@ -90,6 +90,7 @@ impl Resolver<'_> {
                 framing: link.framing,
                 queue: QueueSpec::default(),
                 bdp_bytes: 0,
+                ip_bytes: 0,
                 up: link.up,
                 loss: Loss::None,
                 impairments: Impairments {

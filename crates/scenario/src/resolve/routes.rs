@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 
 use elephan_roce::wire;
 use elephan_tcp::Options;
-use elephan_traffic::{Carrier, Kind};
 use elephan_units::{Span, stop};
 
 use super::Resolver;
@@ -18,8 +17,6 @@ use crate::plan::{FlowPlan, NodeKind, Traffic};
 use crate::tree::at;
 use crate::written::Scenario;
 
-/// IP and UDP headers.
-const UDP_HEADERS_BYTES: u64 = 28;
 /// IP and TCP headers of a full segment, whose MSS counts TCP options (RFC 6691).
 const TCP_HEADERS_BYTES: u64 = 40;
 /// The largest pure ACK: both headers and 40 bytes of options.
@@ -223,13 +220,8 @@ pub(crate) fn ip_bytes(traffic: &Traffic, sender: &Options, receiver: &Options) 
     if let Some(roce) = &traffic.roce {
         return roce.mtu.0 + u64::from(wire::HEADERS_BYTES + wire::TELEMETRY_BYTES);
     }
-    match (traffic.kind.carrier(), &traffic.kind) {
-        (Carrier::Datagrams, Kind::Cbr(cbr)) => cbr.packet_size.0 + UDP_HEADERS_BYTES,
-        (Carrier::Datagrams, Kind::Burst(burst)) => burst.packet_size.0 + UDP_HEADERS_BYTES,
-        (Carrier::Datagrams, _) => UDP_HEADERS_BYTES,
-        (Carrier::Frames, Kind::Frames(frames)) => frames.carried_bytes(),
-        _ => sender.mss.0.min(receiver.mss.0) + TCP_HEADERS_BYTES,
-    }
+    let of_connection = || sender.mss.0.min(receiver.mss.0) + TCP_HEADERS_BYTES;
+    traffic.kind.carrier().packet_bytes().unwrap_or_else(of_connection)
 }
 
 impl Resolver<'_> {
@@ -246,6 +238,7 @@ impl Resolver<'_> {
         self.crossings = crossings;
         for i in 0..self.links.len() {
             self.links[i].bdp_bytes = self.bdp_bytes(words, i);
+            self.links[i].ip_bytes = self.crossings[i].ip_bytes;
         }
     }
 

@@ -25,13 +25,12 @@ impl World<'_> {
     /// Prepares every flow that the scenario names, and the arrivals of those that it does not.
     pub fn create_static_flows(&mut self) {
         let plan = self.plan;
-        let arrives = |carrier| matches!(carrier, Carrier::Transfers | Carrier::Users(_));
-        let flows = plan.traffic.iter().filter(|t| !arrives(t.kind.carrier())).map(|t| t.flows.len()).sum();
+        let flows = plan.traffic.iter().filter(|t| !t.kind.carrier().arrives()).map(|t| t.flows.len()).sum();
         self.flows.reserve_exact(flows);
         self.sockets.reserve_exact(2 * flows);
         for (t, traffic) in plan.traffic.iter().enumerate() {
             let traffic_number = t as u32;
-            if arrives(traffic.kind.carrier()) {
+            if traffic.kind.carrier().arrives() {
                 self.begin_arrivals(traffic_number);
                 continue;
             }
@@ -70,9 +69,9 @@ impl World<'_> {
             Carrier::Messages(when_full) => {
                 Application::Messages(Box::new(MessageQueue::new(source, when_full, start)))
             }
-            carrier @ (Carrier::Datagrams | Carrier::Frames) => Application::Datagrams(Box::new(Datagrams {
+            carrier @ (Carrier::Datagrams(_) | Carrier::Frames(_)) => Application::Datagrams(Box::new(Datagrams {
                 source: (!fed).then_some(source),
-                raw: carrier == Carrier::Frames,
+                raw: matches!(carrier, Carrier::Frames(_)),
                 next: None,
                 route: self.net.routes.of_flow(plan.from, plan.to, key).unwrap_or(0),
                 sent_packets: 0,

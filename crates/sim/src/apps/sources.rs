@@ -33,7 +33,7 @@ impl World<'_> {
         let framing = link.map(|link| link.framing).unwrap_or_default();
         let mss = |options: u32| self.plan.options[options as usize].mss.0;
         let full = mss(flow.sender).min(mss(flow.receiver)) as u32 + TCP_IP_HEADERS;
-        let headers = if kind.carrier() == Carrier::Frames { 0 } else { UDP_IP_HEADERS };
+        let headers = if matches!(kind.carrier(), Carrier::Frames(_)) { 0 } else { UDP_IP_HEADERS };
         kind.source(&Setting {
             part,
             stream: &|purpose| self.stream(path, purpose),

@@ -119,10 +119,11 @@ pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: 
 
 /// The headroom of each priority of each port; none for those that may lose. Without a bound on the memory it has none either.
 fn headroom(plan: &Plan, pfc: &Pfc, bounded: bool, egress: &[u32]) -> Vec<Option<u64>> {
+    let largest = plan.largest_packet();
     let of_port = |&out: &u32| match (bounded, pfc.headroom) {
         (false, _) => u64::MAX,
         (true, Some(given)) => given.get(),
-        (true, None) => plan.headroom(pfc, plan.links[out as usize].reverse),
+        (true, None) => plan.headroom(pfc, plan.links[out as usize].reverse, largest),
     };
     let lossless = |bytes: u64| (0..8).map(move |p| (pfc.mask() >> p & 1 == 1).then_some(bytes));
     egress.iter().map(of_port).flat_map(lossless).collect()

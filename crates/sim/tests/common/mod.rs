@@ -89,6 +89,7 @@ impl Builder {
                 framing: Framing::Ethernet,
                 queue: queue.clone(),
                 bdp_bytes: 0,
+                ip_bytes: 0,
                 up: true,
                 loss: Loss::None,
                 impairments: Impairments::default(),

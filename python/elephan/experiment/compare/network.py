@@ -17,8 +17,8 @@ _BDP = re.compile(r"\s*([0-9.]+)\s*bdp\s*$", re.IGNORECASE)
 
 
 def rate_text(rate_bps: float) -> str:
-    """A rate as the scenario language takes it, exactly."""
-    return f"{rate_bps:.15g} bps"
+    """A rate as the scenario language takes it, to the bit per second."""
+    return f"{round(rate_bps)} bps"
 
 
 def span_text(time_s: float) -> str:

@@ -15,19 +15,20 @@ from elephan.experiment.pool import How, run_jobs
 from elephan.experiment.sweep import Sweep, facts_of
 from elephan.experiment.trials import Variant
 from elephan.result import folder
-from elephan.scenario import core
+from elephan.scenario import core, kinds
 from elephan.scenario.congestion import Controller
 from elephan.scenario.source import Source, open_source
 from elephan.scenario.trust import Trust
 
 PARAMETER = "congestion_control"
-_UDP = ("cbr", "onoff")
+TCP = "tcp"  # the transport of an entry that says none
 
 
 def _carriers(source: Source, resolved: Mapping[str, Any]) -> list[str]:
     """Paths of the congestion control of all TCP traffic in a scenario."""
     traffic = core.toml_values(resolved["toml"]).get("traffic", [])
-    found = [f"traffic[{i}].{PARAMETER}" for i, entry in enumerate(traffic) if entry.get("kind") not in _UDP]
+    over_tcp = [not kinds.traffic(entry).get("protocol") and entry.get("transport", TCP) == TCP for entry in traffic]
+    found = [f"traffic[{i}].{PARAMETER}" for i, is_tcp in enumerate(over_tcp) if is_tcp]
     if not found:
         raise InputError(f"{source.name}: no traffic over TCP, so there is nothing to compare")
     return found

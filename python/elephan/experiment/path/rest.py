@@ -15,6 +15,7 @@ from elephan.experiment.path.forms import Bounds, expected_bps, queue_bytes, slo
 from elephan.experiment.path.late import Left, Rates, late_rates, left_of, unseen_rates
 from elephan.experiment.path.question import START, Question
 from elephan.experiment.path.trace import Array, Trace
+from elephan.scenario import kinds
 from elephan.scenario.congestion import Controller
 from elephan.step import rounds
 
@@ -35,7 +36,6 @@ FORMS_ALONE = "closed forms alone, too large to simulate beyond its start"
 ROUGH_ROUNDS = f"{BY_ROUNDS}, which leaves something out"
 WAITING_MAX = 0.02  # of the time in timeouts, that rounds may leave out
 MANY, SOME = 150, 30  # cuts that make a second half a better sample than rounds, and one at all
-RATE_READERS = ("westwood",)  # controllers whose cut goes by a rate that they measure, which loss makes uneven
 BURST = 10  # packets of queue that bursts alone may fill
 _NONE: Array = np.empty(0)
 
@@ -134,7 +134,7 @@ def _leaves_out(question: Question, limits: Bounds, controller: Controller, stre
     queue = queue_bytes(question) * limits.wire_bps / question.narrow_bps
     stopped = streams * limits.window_bytes < 2 * (limits.bdp_bytes + queue)
     slow = controller.kind != "reno" and not limits.repairs_at_once
-    if question.loss and controller.kind in RATE_READERS:
+    if question.loss and kinds.congestion_control(controller.value).get("cuts_by_rate"):
         return True
     return ahead.overflows > 0 and (stopped or slow or queue < BURST * limits.mss_bytes)
 

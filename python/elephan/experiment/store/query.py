@@ -148,36 +148,35 @@ def _parameters(connection: Any) -> list[tuple[str, str, dict[str, str]]]:
     each = "select store, unnest(map_entries(parameters)) as one from every"
     asked = (
         "select one.key as name, bool_and(one.value.number is not null) as numbers, "
-        "min(one.value.unit) filter (one.value.number is not null) as first_unit, "
-        "max(one.value.unit) filter (one.value.number is not null) as last_unit, "
+        "list(distinct one.value.unit) filter (one.value.number is not null) as units, "
         "bool_and(one.value.text in ('true', 'false')) as booleans, "
-        "bool_and(one.value.number = trunc(one.value.number)) and max(abs(one.value.number)) < 1e15 as whole, "
-        "bool_or(starts_with(one.value.text, '{')) as tables "
+        "bool_and(regexp_full_match(one.value.text, '[+-]?[0-9]{1,15}')) as whole, "
+        "list(distinct one.value.text) filter (one.value.text[1] = '{') as tables "
         f"from ({each}) where one.value.text != '' group by 1 order by min(store), 1"
     )
     columns: list[tuple[str, str, dict[str, str]]] = []
-    for name, numbers, first_unit, last_unit, booleans, whole, tables in connection.sql(asked).fetchall():
+    for name, numbers, units, booleans, whole, tables in connection.sql(asked).fetchall():
         value = f"parameters[{_quoted(name, chr(39))}]"
         text = f"nullif({value}.text, '')"
-        units = {first_unit, last_unit} - {None}
-        kind, unit = column_kind(numbers, units, booleans), first_unit if len(units) == 1 else ""
-        words = {"role": "parameter", **({"unit": unit} if unit else {})}
+        kind, (unit, *others) = column_kind(numbers, units or (), booleans), units or [""]
+        words = {"role": "parameter", **({"unit": unit} if unit and not others else {})}
         if kind == "number":
             columns.append((name, f"{value}.number::bigint" if whole and not unit else f"{value}.number", words))
         elif kind == "boolean":
             columns.append((name, f"{text}::boolean", words))
         else:
-            columns.append((name, _labelled(connection, text) if tables else text, {"role": "parameter"}))
-            if len(units) == 1:
+            columns.append((name, _labelled(text, tables or ()), {"role": "parameter"}))
+            if len(units or ()) == 1:
                 columns.append((f"{name}.number", f"{value}.number", words))
         columns.append((f"{name}.text", text, {"role": "parameter"}))
     return columns
 
 
-def _labelled(connection: Any, text: str) -> str:
+def _labelled(text: str, tables: Sequence[str]) -> str:
     """SQL of what reports call a value: of a class, a program or a model its name, not the table that names it."""
-    tables = connection.sql(f"select distinct {text} as one from every where starts_with({text}, '{{') order by 1").fetchall()
-    called = labels({one: json.loads(one) for (one,) in tables})
+    called = labels({one: json.loads(one) for one in sorted(tables)})
+    if not called:
+        return text
     pairs = ", ".join(f"{_quoted(one, chr(39))}: {_quoted(label, chr(39))}" for one, label in called.items())
     return f"coalesce(map {{{pairs}}}[{text}], {text})"
 

@@ -10,10 +10,10 @@ from elephan.base.quantity import show
 from elephan.report.explain.facts import Events, Facts, Flow
 from elephan.report.explain.finding import ALONE, Finding, Trial, grouped, listed, many, number, tcp_trial, times, whose
 from elephan.report.words.reasons import REASONS
+from elephan.scenario import kinds
 from elephan.table import hostrows
 from elephan.table.rows import column, texts
 
-LOSS_BLIND = ("bbr", "bbr3", "copa", "pcp")  # congestion controls that make nothing smaller for a single loss
 LONGER = 10  # times the queue of a host that is tried
 FULL = 0.95  # utilisation from which on a link is busy
 
@@ -32,7 +32,7 @@ def _because(reason: str) -> str:
 
 def _discipline(reason: str) -> str:
     """A queue discipline as people write it."""
-    return {"codel": "CoDel", "fq_codel": "FQ-CoDel"}.get(reason, reason.replace("_", " ").upper())
+    return kinds.queue({"kind": reason}).get("title") or reason.replace("_", " ").upper()
 
 
 def losses(facts: Facts) -> Iterator[Finding]:
@@ -118,7 +118,7 @@ def link_loss(facts: Facts) -> Iterator[Finding]:
     who = f"The link{'s' if len(ports) > 1 else ''} {names}"
     text, help, trial = f"{who} lost {many(len(lost), 'packet')} on the way (loss in the scenario).", "", None
     losers = [flow for flow in facts.lossy if flow.number in set(lost.flow.tolist()) and len(flow.repairs)]
-    blind = all(flow.text("congestion_control") in LOSS_BLIND for flow in losers)
+    blind = not any(kinds.congestion_control(flow.text("congestion_control")).get("minds_loss", True) for flow in losers)
     if losers and not blind and len(lost) == len(facts.drops):
         cuts = int(sum(flow.value("cong_signals") for flow in losers))
         sender = "The sender" if len(losers) == 1 else "Senders"

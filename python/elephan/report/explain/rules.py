@@ -32,6 +32,7 @@ RULES: tuple[Rule, ...] = (
     share.marks,
     share.pauses,
     share.deadlock,
+    share.short_room,
     share.changes,
     share.copy_limit,
 )

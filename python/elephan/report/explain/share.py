@@ -11,14 +11,15 @@ from elephan.report.explain.facts import SPENT, Facts, Flow
 from elephan.report.explain.finding import Finding, grouped, instant, limit_trial, many, number, tcp_trial, whose
 from elephan.report.words.phases import change_lines
 from elephan.report.words.reasons import STAGES
+from elephan.report.words.rooms import advice, said, short_rooms
 from elephan.report.words.spreading_table import spread_lines
 from elephan.report.words.view import arrow
+from elephan.scenario import kinds
 from elephan.table.spreading import spreading
 
 SHARE_TOLD = 0.05  # of a flow's life, from which on a limit is told
 STANDING = 0.5  # mean delay of a queue in round-trip times without it
 FULL = 0.95  # utilisation from which on a bottleneck is busy
-MARK_BLIND = ("bbr",)  # congestion controls that do nothing at a mark
 MOSTLY = 0.9  # of the time that the own side limits a flow, from which on only one reason is told
 SHORT = 0.9  # of the queue that a cut needs, below which a queue is too short
 SEEN = 10  # round-trip times between two samples, beyond which the least queue may be missed
@@ -186,10 +187,11 @@ def _busier(facts: Facts, flow: Flow) -> int | None:
 
 def _needed(flow: Flow) -> float | None:
     """The queue in bandwidth-delay products with which a window fills the path after a cut; None where that is not known."""
-    if flow.text("congestion_control") == "reno":
-        return 1.0
-    beta = flow.setting("congestion_control.beta")
-    return 1 / float(beta) - 1 if flow.text("congestion_control") == "cubic" and isinstance(beta, int | float) else None
+    controller = flow.text("congestion_control")
+    leaves = kinds.congestion_control(controller).get("loss_leaves")
+    own = flow.setting("congestion_control.beta")
+    leaves = own if leaves is not None and isinstance(own, int | float) else leaves
+    return 1 / float(leaves) - 1 if leaves is not None else None
 
 
 def unfair_share(facts: Facts) -> Iterator[Finding]:
@@ -277,7 +279,8 @@ def marks(facts: Facts) -> Iterator[Finding]:
     total = np.nansum(count)
     of = f" (of {number(total)} in all)" if count[port] < total else ""
     marked = f"{many(count[port], 'packet')}{of}"
-    deaf = bool(facts.flows) and all(flow.text("congestion_control") in MARK_BLIND for flow in facts.flows)
+    mind = (kinds.congestion_control(flow.text("congestion_control")).get("minds_marks", True) for flow in facts.flows)
+    deaf = bool(facts.flows) and not any(mind)
     told = facts.flow_column("ecn_signals")
     slowed = "their senders do not slow down for marks (ECN)" if deaf else "senders slowed down by marks (ECN)"
     if not np.nansum(told) > 0 and not np.isnan(told).all():
@@ -294,6 +297,12 @@ def pauses(facts: Facts) -> Iterator[Finding]:
     begins = [tree.begin_ns / 1e9 for tree in spreading(facts.run)]
     for place, line in enumerate(spread_lines(facts.run)):
         yield Finding("pauses", line, begins[place])
+
+
+def short_room(facts: Facts) -> Iterator[Finding]:
+    """A switch that pauses had too little room for what still arrived, and lost frames that it should not lose."""
+    for room, lost in short_rooms(facts.run):
+        yield Finding("short_room", said(room, lost), help=advice(room))
 
 
 def changes(facts: Facts) -> Iterator[Finding]:

@@ -21,20 +21,10 @@ from elephan.report.explain.finding import (
     tcp_trial,
     whose,
 )
+from elephan.scenario import congestion, kinds
 
 TOO_MUCH = 1.1  # of what the path holds, from which on a window after a cut still overflows the queue
 DELAY_RISE = 1.25  # of the round-trip time before a loss, from which on HyStart would have seen it
-OWN_START = (
-    "bbr",
-    "bbr3",
-    "copa",
-    "pcp",
-    "xcp",
-    "explicit_rate",
-    "fast",
-    "swift",
-    "vegas",
-)  # congestion controls that begin in their own way
 
 
 @dataclass(frozen=True)
@@ -85,11 +75,15 @@ def _overflow(flow: Flow) -> _Overflow | None:
 
 def _hystart_off(flow: Flow) -> str:
     kind, stack, control = str(flow.setting("slow_start.kind") or ""), flow.text("stack"), flow.text("congestion_control")
-    if kind == "classic" and control not in OWN_START:
-        return f" HyStart is off in stack {stack}."
-    if kind == "linux" and control not in ("cubic", *OWN_START):
-        return f" In stack {stack} only cubic has HyStart."
-    return ""
+    if not kind or _has_own_start(flow) or kinds.ends_by_delay(kind, control) is not False:
+        return ""
+    having = [name for name in congestion.names() if kinds.ends_by_delay(kind, name)]
+    return f" In stack {stack} only {' and '.join(having)} has HyStart." if having else f" HyStart is off in stack {stack}."
+
+
+def _has_own_start(flow: Flow) -> bool:
+    """Whether the congestion control of a flow begins in its own way."""
+    return bool(kinds.congestion_control(flow.text("congestion_control")).get("own_start", True))
 
 
 def slow_start_overshoot(facts: Facts) -> Iterator[Finding]:
@@ -122,7 +116,7 @@ def slow_start_overshoot(facts: Facts) -> Iterator[Finding]:
                 f"{whose(flows)} were in slow start when {what} overflowed, the first at {at}, the last at {last}. They lost "
                 f"{number(lost)} packets {until}.{off}"
             )
-        start = "the startup" if all(flow.text("congestion_control") in OWN_START for flow in flows) else "slow start"
+        start = "the startup" if all(map(_has_own_start, flows)) else "slow start"
         who = f"{start} of {whose(flows, 'all')}" if len(facts.flows) > 1 else start
         before = " before that was noticed" if unseen else ""
         brief = f"At {instant(min(begins))} {who} overflowed {what}{own}, and {packets(lost)} lost{before}.{off}"
@@ -136,7 +130,7 @@ def slow_start_overshoot(facts: Facts) -> Iterator[Finding]:
 
 def _start_of(flow: Flow) -> str:
     """What the congestion control of a flow calls its first phase."""
-    return f"{'The startup' if flow.text('congestion_control') in OWN_START else 'Slow start'} of {flow.name}"
+    return f"{'The startup' if _has_own_start(flow) else 'Slow start'} of {flow.name}"
 
 
 def _over(flow: Flow, found: _Overflow) -> tuple[str, str]:
@@ -233,7 +227,7 @@ def slow_start_by_delay(facts: Facts) -> Iterator[Finding]:
 def _by_delay(flow: Flow) -> tuple[float, float] | None:
     """When a flow had left slow start because of the delay, and its window then; None if it did not."""
     kind, control = str(flow.setting("slow_start.kind") or ""), flow.text("congestion_control")
-    if kind in ("", "classic", "limited") or control in OWN_START or (kind == "linux" and control != "cubic"):
+    if not kind or not kinds.ends_by_delay(kind, control):
         return None
     if not flow.followed:
         return None

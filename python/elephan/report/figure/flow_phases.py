@@ -11,6 +11,7 @@ from elephan.base.quantity import counted, show
 from elephan.report.figure import draw as d
 from elephan.report.style import BLUE, GREEN, GRID, INK, MUTED, ORANGE
 from elephan.report.words.view import View
+from elephan.scenario import kinds
 from elephan.table.flow_phases import chosen_flow, plateau_bps
 from elephan.table.phases import AVOIDANCE, PHASES, STARTUP, STEADY, UNKNOWN, UNSETTLED, Phases
 
@@ -143,7 +144,7 @@ def phase_lines(found: Phases, knows_cuts: bool = True) -> list[str]:
 
 def telling(view: View) -> Phases | None:
     """The phases of the largest flow of a run, if it is a long bulk one and they say something."""
-    bulk = [entry.get("name") for entry in view.run.resolved.get("traffic", []) if entry.get("kind") == "bulk"]
+    bulk = [entry.get("name") for entry in view.run.resolved.get("traffic", []) if kinds.traffic(entry).get("is_stream")]
     if not bulk:
         return None
     try:

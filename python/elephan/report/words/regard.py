@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from elephan.result.run import Run
+from elephan.scenario import kinds
 from elephan.table.rows import texts
 from elephan.table.steps import link_of, shortest_ports
 
@@ -17,23 +18,20 @@ class Trait:
 
     key: str
     nothing: int
-    queues: tuple[str, ...]
     flow_control: str = ""
 
+    @property
+    def queues(self) -> list[str]:
+        """Kinds of queues that look at it."""
+        return kinds.queues_that(lambda queue: self.key in queue["reads"])
 
-TRAITS = (
-    Trait("weight", 1, ("fq", "scfq", "drr")),
-    Trait("priority", 0, ("prio", "ets", "wrr"), "pfc"),
-)
+
+TRAITS = (Trait("weight", 1), Trait("priority", 0, "pfc"))
 
 
 def _regards(trait: Trait, queue: Any) -> bool:
     """Whether a queue, or one of its classes, looks at it."""
-    if isinstance(queue, list):
-        return any(_regards(trait, part) for part in queue)
-    if not isinstance(queue, dict):
-        return False
-    return queue.get("kind") in trait.queues or any(_regards(trait, part) for part in queue.values())
+    return isinstance(queue, dict) and trait.key in kinds.queue(queue).get("reads", ())
 
 
 def port_queues(run: Run, node: str, peer: str) -> Iterator[Any]:

@@ -6,16 +6,23 @@ import tomllib
 from collections.abc import Iterable
 from typing import Any
 
-# Congestion controls that follow what queues of a kind tell them.
-TOLD_BY = {"xcp": "xcp", "explicit_rate": "fq"}
+from elephan.scenario import kinds
+
+ASKED = ("window", "rate")  # what only some queues tell; what every port of a switch writes is always told
 
 
-def queue_kinds(part: Any) -> set[str]:
-    """The kinds of all queues of a part of a resolved scenario."""
-    if isinstance(part, dict):
-        own = {queue["kind"] for name, queue in part.items() if "queue" in name and isinstance(queue, dict) and "kind" in queue}
-        return own.union(*map(queue_kinds, part.values()))
-    return set[str]().union(*map(queue_kinds, part)) if isinstance(part, list) else set()
+def untold(controller: str, links: Any) -> str:
+    """Returns what a congestion control (a name of the registry) asks routers and no queue of these links tells; empty if it lacks
+    nothing.
+    """
+    asks = kinds.congestion_control(controller).get("asks")
+    told = {kinds.queue(queue).get("tells") for queue in kinds.queues_of(links)}
+    return asks if asks in ASKED and asks not in told else ""
+
+
+def teller(asks: str) -> str:
+    """Returns the first kind of queue that tells this."""
+    return kinds.queues_that(lambda queue: queue["tells"] == asks)[0]
 
 
 def _speaks_ecn(part: Any) -> bool:
@@ -25,14 +32,16 @@ def _speaks_ecn(part: Any) -> bool:
     return isinstance(part, list) and any(map(_speaks_ecn, part))
 
 
-def unheard(kinds: Iterable[str], scenario: str) -> str:
+def unheard(controllers: Iterable[str], scenario: str) -> str:
     """Which of these controllers (names of the registry) are Reno in a resolved scenario, in one sentence; empty if none is."""
     resolved = tomllib.loads(scenario)
-    queues, ecn = queue_kinds(resolved.get("links", [])), _speaks_ecn(resolved)
-    deaf = {controller: "no queue here tells a rate" for controller, kind in TOLD_BY.items() if kind not in queues}
-    if not ecn:
-        deaf |= dict.fromkeys(("dctcp", "prague"), "no ECN here")
-    found = [f"{controller} ({deaf[controller]})" for controller in dict.fromkeys(kinds) if controller in deaf]
+    ecn, deaf = _speaks_ecn(resolved), {}
+    for controller in dict.fromkeys(controllers):
+        if untold(controller, resolved.get("links", [])):
+            deaf[controller] = "no queue here tells a rate"
+        elif not ecn and kinds.congestion_control(controller).get("needs_marks"):
+            deaf[controller] = "no ECN here"
+    found = [f"{controller} ({why})" for controller, why in deaf.items()]
     if not found:
         return ""
     them, are = ("it", "is") if len(found) == 1 else ("them", "are")

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,18 +17,16 @@ import numpy.typing as npt
 
 from elephan.base.quantity import seconds, show, size_bytes
 from elephan.report.words.regard import port_queues, remarks
-from elephan.report.words.unheard import TOLD_BY, queue_kinds
+from elephan.report.words.rooms import rooms
+from elephan.report.words.unheard import teller, untold
 from elephan.report.words.view import arrow
 from elephan.result.run import Run
+from elephan.scenario import kinds
 from elephan.table.rows import column, texts
 from elephan.table.steps import shortest_ports
 
-DRAWN = frozenset(
-    "uniform exponential pareto lognormal bernoulli gilbert_elliott empirical histogram random jitter reorder duplicate".split()  # noqa: SIM905
-)
-DRAWN_CONTROLLERS = frozenset(("bbr", "bbr3", "pcp"))  # whose probes begin at random
-FRAME_BEYOND_MSS = 58  # bytes of a frame beside the payload of its segment: Ethernet, IP and TCP headers, checksum
-FRAMING = 20  # bytes of preamble and gap
+FRAMING = 38  # bytes that Ethernet adds to a packet on the wire: header, checksum, preamble and gap
+FULL_PACKET = 1500  # bytes of one where nobody knows the largest
 _DEFAULT_QUEUE = {"kind": "fifo"}
 PORTS_MAX = 3  # that a warning names
 QUEUE_FULL = "queue_full"  # the reason of drops at a full queue
@@ -44,36 +41,24 @@ def warnings(run: Run) -> list[str]:
         _beside_marks(run),
         _slow_steps(run),
         *_pauses_never(run),
+        *rooms(run),
         *remarks(run),
         _phases(run),
     ]
     return [one for one in found if one]
 
 
-def _is_l4s(controller: Any) -> bool:
-    return isinstance(controller, dict) and controller.get("l4s") is True
-
-
-@dataclass(frozen=True)
-class _Marked:
-    """A congestion control that needs marks: what brings it them, the best first, what that is called, what it is without."""
-
-    by: tuple[str, ...]
-    called: str
-    without: str
-    asks: Callable[[Any], bool] = lambda controller: True
-
-
-_BY_MARKS = {
-    "dctcp": _Marked(("dctcp", "classic", "accurate"), "ECN", "without marks dctcp is Reno"),
-    "prague": _Marked(("accurate",), "Accurate ECN", "without marks prague is Reno"),
-    "bbr3": _Marked(
-        ("accurate",),
-        "Accurate ECN",
-        "without it l4s does nothing",
-        lambda given: isinstance(given, dict) and given.get("l4s") is True,
-    ),
-}
+def _needed_marks(run: Run) -> dict[tuple[str, str], kinds.Answers]:
+    """Of traffic entries and congestion controls, by their names, the marks that they cannot do without."""
+    entries = {str(entry.get("name")): entry.get("congestion_control") for entry in run.resolved.get("traffic", [])}
+    found: dict[tuple[str, str], kinds.Answers] = {}
+    for pair in dict.fromkeys(zip(texts(run.flows, "traffic"), texts(run.flows, "congestion_control"), strict=True)):
+        traffic, controller = pair
+        own = entries.get(traffic)
+        words = own if isinstance(own, dict) and own.get("kind") == controller else controller
+        if marks := kinds.congestion_control(words).get("needs_marks"):
+            found[pair] = {**marks, "called": "ECN" if len(marks["by"]) > 1 else "Accurate ECN"}
+    return found
 
 
 def _spoke(run: Run) -> npt.NDArray[np.bool_]:
@@ -104,24 +89,18 @@ def _without_ecn(run: Run) -> str:
     """What is not what it is meant to be, because its connections have not agreed on marks that it can read."""
     if "ecn" not in run.flows.column_names:
         return ""
-    entries = {entry.get("name"): entry for entry in run.resolved.get("traffic", [])}
-    names = (texts(run.flows, name) for name in ("congestion_control", "traffic"))
-    deaf: Counter[str] = Counter()
-    refused: Counter[str] = Counter()
-    for controller, traffic, ecn, spoke, asked in zip(*names, column(run.flows, "ecn"), _spoke(run), _asked_ecn(run), strict=True):
-        marked = _BY_MARKS.get(controller)
-        if marked is None or not spoke or not marked.asks(entries.get(traffic, {}).get("congestion_control")):
+    needed = _needed_marks(run)
+    pairs = zip(texts(run.flows, "traffic"), texts(run.flows, "congestion_control"), strict=True)
+    told: Counter[tuple[str, str]] = Counter()
+    for pair, ecn, spoke, asked in zip(pairs, column(run.flows, "ecn"), _spoke(run), _asked_ecn(run), strict=True):
+        if (marks := needed.get(pair)) is None or not spoke:
             continue
-        if not asked <= set(marked.by):
-            deaf[controller] += 1
+        no_marks = f"no {marks['called']}, and {marks['without']}"
+        if not asked <= set(marks["by"]):
+            told[pair[1], f'{no_marks}: say tcp = {{ ecn = "{marks["by"][0]}" }}'] += 1
         elif not ecn:
-            refused[controller] += 1
-    said = [(controller, count, f'say tcp = {{ ecn = "{_BY_MARKS[controller].by[0]}" }}') for controller, count in deaf.items()]
-    said += [(controller, count, "the SYN that asked for it was lost, or its answer") for controller, count in refused.items()]
-    return " ".join(
-        f"{_flows(count, controller, 'has', 'have')} no {_BY_MARKS[controller].called}, and {_BY_MARKS[controller].without}: {why}."
-        for controller, count, why in sorted(said)
-    )
+            told[pair[1], f"{no_marks}: the SYN that asked for it was lost, or its answer"] += 1
+    return " ".join(f"{_flows(count, which, 'has', 'have')} {why}." for (which, why), count in sorted(told.items()))
 
 
 def _flows(count: int, which: str, one: str, many: str) -> str:
@@ -132,12 +111,12 @@ def _flows(count: int, which: str, one: str, many: str) -> str:
 def _without_router(run: Run) -> list[str]:
     """What a congestion control that lives by what routers tell is where there is no such router."""
     spoke = zip(texts(run.flows, "congestion_control"), _spoke(run), strict=True)
-    controllers, kinds = Counter(name for name, did in spoke if did), queue_kinds(run.resolved.get("links", []))
+    controllers, links = Counter(name for name, did in spoke if did and name), run.resolved.get("links", [])
     return [
-        f"{_flows(controllers[controller], controller, 'passes', 'pass')} no queue that tells a rate, and without one {controller} "
-        f'is Reno: say queue = {{ kind = "{kind}" }}.'
-        for controller, kind in TOLD_BY.items()
-        if controllers[controller] and kind not in kinds
+        f"{_flows(count, controller, 'passes', 'pass')} no queue that tells a rate, and without one {controller} "
+        f'is Reno: say queue = {{ kind = "{teller(asks)}" }}.'
+        for controller, count in sorted(controllers.items())
+        if (asks := untold(controller, links))
     ]
 
 
@@ -198,23 +177,24 @@ def _beside_marks(run: Run) -> str:
 
 
 def _slow_steps(run: Run) -> str:
-    """Ports with `dualpi2` whose step is shorter than a full frame takes, so that it marks every packet behind another one."""
+    """Ports with a queue whose step is shorter than a full frame takes, so that it marks every packet behind another."""
     rates = dict(
         zip(zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True), column(run.ports, "rate_bps"), strict=True)
     )
-    busy, frame = _ports_with(run, "marks"), _frame_bytes(run) + FRAMING
-    slow = {}
-    for port in busy:
+    slow, found = {}, ("", "")
+    for port in _ports_with(run, "marks"):
         for queue in port_queues(run, *port):
-            if _kind(queue) == "dualpi2" and (takes := frame * 8 / rates[port]) > seconds(queue.get("step_thresh", "1 ms")):
-                slow[port] = (takes, seconds(queue.get("step_thresh", "1 ms")))
+            key, step = kinds.queue(queue or {}).get("marks_after") or ("", "1 d")
+            if (takes := (_packet_bytes(run) + FRAMING) * 8 / rates[port]) > seconds(step):
+                slow[port] = (takes, seconds(step))
+                found = (key, _kind(queue))
     if not slow:
         return ""
     takes, step = max(slow.values())
     return (
-        f"A full frame takes {show(takes, 's')} at {_named(slow)}, longer than step_thresh of dualpi2, {show(step, 's')}: every "
-        "packet of the L queue that waits for another one is marked, so scalable flows get less than their share. Raise "
-        'step_thresh to two frames or more; preset = "rfc9332" spares only packets that are alone.'
+        f"A full frame takes {show(takes, 's')} at {_named(slow)}, longer than {found[0]} of {found[1]}, {show(step, 's')}: every "
+        "packet of scalable flows that waits for another one is marked, so these flows get less than their share. "
+        f"Raise {found[0]} to two frames or more."
     )
 
 
@@ -239,7 +219,7 @@ def _pauses_never(run: Run) -> list[str]:
 def _most_held(run: Run, switch: str, per: str) -> float:
     """The most bytes that PAUSE of a switch can count: the limits of the queues of one of its hosts' ports, or of all of them, and
     the frames on the wire."""
-    frame = _frame_bytes(run)
+    frame = _packet_bytes(run) + FRAMING
     ports = zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True)
     groups: dict[str, list[float]] = {}
     for node, peer in ports:
@@ -260,24 +240,19 @@ def _limit(queue: Any, frame: float) -> float:
     return float(size_bytes(limit))
 
 
-def _frame_bytes(run: Run) -> float:
-    """The largest frame that a host sends."""
-    sizes = [host["tcp"]["mss"] for host in run.resolved.get("hosts", {}).values() if "mss" in host.get("tcp", {})]
-    return max((float(size_bytes(one)) for one in sizes), default=1460.0) + FRAME_BEYOND_MSS
-
-
-def draws(part: Any) -> bool:
-    """Whether anything in a part of a resolved scenario is drawn at random."""
-    if isinstance(part, dict):
-        return any(key in DRAWN or draws(value) for key, value in part.items())
-    if isinstance(part, list):
-        return any(map(draws, part))
-    return isinstance(part, str) and (part in DRAWN or part in DRAWN_CONTROLLERS)
+def _packet_bytes(run: Run) -> int:
+    """The largest packet of the traffic."""
+    return int(kinds.scenario(run.scenario).get("largest_packet_bytes", FULL_PACKET))
 
 
 def _kind(queue: Any) -> str:
     """The kind of a queue; none of what is no single queue."""
     return str(queue.get("kind", "")) if isinstance(queue, dict) else ""
+
+
+def _drops_at_tail(queue: Any) -> bool:
+    """Whether a queue drops only what finds it full."""
+    return bool(kinds.queue(queue if isinstance(queue, dict) else _DEFAULT_QUEUE).get("is_drop_tail"))
 
 
 def _overflowed(run: Run) -> set[tuple[str, str]]:
@@ -296,9 +271,8 @@ def _overflowed(run: Run) -> set[tuple[str, str]]:
 
 def _phases(run: Run) -> str:
     """Whether the shares of flows at a full drop-tail queue follow from phases."""
-    dropping = {port for port in _overflowed(run) if {_kind(queue) for queue in port_queues(run, *port)} == {"fifo"}}
-    scenario = {key: run.resolved.get(key) for key in ("links", "traffic", "hosts", "switches", "change")}
-    if not dropping or draws(scenario) or not queue_kinds(scenario["links"] or []) <= {"fifo"}:
+    dropping = {port for port in _overflowed(run) if all(map(_drops_at_tail, port_queues(run, *port)))}
+    if not dropping or kinds.scenario(run.scenario).get("draws") != []:
         return ""
     spoke = _spoke(run)
     sharing = Counter(port for row, ports in _ways(run) if spoke[row] for port in ports & dropping)

@@ -29,7 +29,7 @@ measure(
     usual={"mean": 110, "p99": 120},
     titles={"mean": "mean time of a round", "p99": "99th percentile of the time of rounds"},
     needs=(
-        needs.incast,
+        needs.rounds,
         needs.recorded_messages,
     ),
 )

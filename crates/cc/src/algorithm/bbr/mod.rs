@@ -52,7 +52,7 @@ use crate::policer::{Moment, Policer};
 use crate::registry::{Invalid, Model};
 use crate::repair::{Repair, Stay, Visit};
 use crate::train::Start;
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 pub use parameters::Parameters;
 
@@ -111,6 +111,10 @@ impl Model for Bbr {
             return Ok(());
         }
         Err(Invalid { parameter: "phase", reason: format!("must be 0 or 2 to 7, not {}", probe_bw::DRAINING) })
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { is_random: Some(true), own_start: true, minds_loss: false, minds_marks: false, sets_its_window: true, ..Traits::default() }
     }
 }
 

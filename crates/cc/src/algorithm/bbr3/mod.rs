@@ -50,7 +50,7 @@ use crate::registry::Model;
 use crate::repair::{Repair, Stay, Visit};
 use crate::tally::Tally;
 use crate::train::Start;
-use crate::{Ack, Signal, Window};
+use crate::{Ack, NeededMarks, Signal, Traits, Window};
 use bounds::{Bounds, Climb};
 use elephan_units::{Span, Time};
 use l4s::L4s;
@@ -129,6 +129,19 @@ impl Model for Bbr3 {
     fn preset(name: &str) -> Parameters {
         let latest = Parameters::default();
         if name == "draft-04" { Parameters { drain_gain: 0.35, drain_rounds: u32::MAX, ..latest } } else { latest }
+    }
+
+    fn traits(p: &Parameters) -> Traits {
+        let l4s = NeededMarks { by: &["accurate"], without: "without it l4s does nothing" };
+        Traits {
+            is_random: Some(true),
+            own_start: true,
+            minds_loss: false,
+            minds_marks: p.l4s,
+            needs_marks: p.l4s.then_some(l4s),
+            sets_its_window: true,
+            ..Traits::default()
+        }
     }
 }
 
