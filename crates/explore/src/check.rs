@@ -18,10 +18,15 @@ fn looked_at(desk: &Desk, ask: Ask<'_>, text: &str) -> Result<Map<String, Value>
     let mut head = Map::new();
     let mut put = |key: &str, value: Value| drop(head.insert(key.to_owned(), value));
     put("given", given.into());
+    let resolved = read(&source, &[], None);
     if ask.given("controls") != Some(&Value::Bool(false)) {
-        put("controls", json!(controls(&source)));
+        let mut found = controls(&source);
+        if let Ok(resolved) = &resolved {
+            found.retain(|control| !is_refused(&resolved.plan, &control.path));
+        }
+        put("controls", json!(found));
     }
-    match read(&source, &[], None) {
+    match resolved {
         Err(errors) => {
             put("ok", false.into());
             put("errors", places(source.name(), &errors).into());
@@ -36,6 +41,12 @@ fn looked_at(desk: &Desk, ask: Ask<'_>, text: &str) -> Result<Map<String, Value>
         }
     }
     Ok(head)
+}
+
+/// Whether a key is one that the kind of its traffic refuses: a number of connections, where it opens them itself.
+fn is_refused(plan: &Plan, path: &str) -> bool {
+    let is_of = |i: usize| path == format!("traffic[{i}].connections");
+    plan.traffic.iter().enumerate().any(|(i, traffic)| is_of(i) && traffic.kind.answers().opens_its_own)
 }
 
 /// What a reader of the text would want to know.
@@ -77,4 +88,32 @@ pub fn edit(desk: &Desk, ask: Ask<'_>) -> Result<Reply, Trouble> {
     let mut head = looked_at(desk, ask, &edited)?;
     head.insert("text".to_owned(), edited.into());
     Ok(Reply::of(Value::Object(head)))
+}
+
+#[cfg(test)]
+mod tests {
+    use elephan_scenario::Source;
+
+    use super::*;
+
+    #[test]
+    fn a_number_of_connections_is_no_key_of_traffic_that_opens_them() {
+        let text = |kind: &str| {
+            format!(
+                "duration = \"1 s\"\n[template]\nkind = \"path\"\nhops = [{{ rate = \"1 Gbps\", delay = \"1 ms\" }}, \
+                 {{ rate = \"1 Gbps\", delay = \"1 ms\" }}]\n[[traffic]]\nfrom = \"sender\"\nto = \"receiver\"\n{kind}\n"
+            )
+        };
+        for (kind, refused) in [
+            ("kind = \"bulk\"", false),
+            ("kind = \"cbr\"\nrate = \"1 Mbps\"", false),
+            ("kind = \"transfers\"\nsize = \"1 MB\"\nload = \"1 Mbps\"", true),
+            ("kind = \"users\"\nsize = \"1 MB\"\nthink = \"1 s\"", true),
+            ("kind = \"disk-copy\"\nprogram = \"gridftp\"", true),
+        ] {
+            let resolved = read(&Source::toml("x", text(kind)), &[], None).unwrap();
+            assert_eq!(is_refused(&resolved.plan, "traffic[0].connections"), refused, "{kind}");
+            assert!(!is_refused(&resolved.plan, "traffic[0].start"));
+        }
+    }
 }

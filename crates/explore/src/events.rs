@@ -298,10 +298,10 @@ fn most(rows: &[&Row]) -> Option<(i64, usize)> {
 }
 
 fn discipline(reason: &str) -> String {
-    match reason {
-        "codel" => "CoDel".to_owned(),
-        "nak" => "a receiver".to_owned(),
-        other => other.to_uppercase(),
+    match elephan_link::queue::title(reason) {
+        Some(title) => title.to_owned(),
+        None if reason == "nak" => "a receiver".to_owned(),
+        None => reason.to_uppercase(),
     }
 }
 

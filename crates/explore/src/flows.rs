@@ -116,14 +116,14 @@ fn planned(plan: &Plan) -> Vec<Value> {
     let mut traffic = Vec::new();
     let (mut source, mut destination, mut rest) = (Vec::new(), Vec::new(), Vec::new());
     for entry in &plan.traffic {
-        if matches!(entry.kind.carrier(), Carrier::Transfers | Carrier::Users(_)) {
+        if entry.kind.carrier().arrives() {
             continue;
         }
         let carrier = entry.kind.carrier();
         let protocol = match (entry.roce.is_some(), carrier) {
             (true, _) => "roce",
-            (_, Carrier::Frames) => "ethernet",
-            (_, Carrier::Datagrams) => "udp",
+            (_, Carrier::Frames(_)) => "ethernet",
+            (_, Carrier::Datagrams(_)) => "udp",
             _ => "tcp",
         };
         for flow in &entry.flows {
@@ -281,7 +281,7 @@ fn port(plan: &Plan, i: usize) -> Value {
     let limit = queue["limit"].as_str().and_then(|limit| parse_size(limit).ok());
     let limit_bytes = match limit {
         Some(Size::Bytes(bytes)) => Some(bytes),
-        Some(Size::MilliBdp(thousandths)) => Some(link.bdp_bytes.saturating_mul(thousandths) / 1000),
+        Some(Size::NanoBdp(nano)) => Some(Size::of_bdp(nano, link.bdp_bytes)),
         _ => None,
     };
     json!({

@@ -28,9 +28,6 @@ export function complete(control: Partial<Control> & Pick<Control, "path" | "tit
   };
 }
 
-/** Traffic whose connections come by themselves: the key is an error there. */
-const OPENS_ITS_OWN = ["transfers", "disk-copy"];
-
 /** Counts of the hosts at both ends of a template. Several at both ends need `pairing`, which says who talks to whom. */
 const OTHER_END: Record<string, string> = { "template.clients": "template.servers", "template.servers": "template.clients" };
 
@@ -40,11 +37,9 @@ function unpaired(control: Control, all: Control[], given: Record<string, unknow
   return (other?.number ?? 1) > 1 && !Object.keys(given).some((path) => /^traffic\[\d+\]\.pairing$/.test(path));
 }
 
-/** Returns the controls that fit: no start after the end of the run, no count of connections where the traffic opens its own. */
+/** Returns the controls that fit: no start after the end of the run, no count at both ends without a pairing. */
 export function fitting(all: Control[], given: Record<string, unknown>, duration_s: number): Control[] {
   return all.flatMap((control) => {
-    const traffic = /^(traffic\[\d+\])\.connections$/.exec(control.path);
-    if (traffic && OPENS_ITS_OWN.includes(bare(given[`${traffic[1]}.kind`]))) return [];
     if (unpaired(control, all, given)) return [{ ...control, main: false }];
     if (!/(^|\.)(start|stop|warmup)$/.test(control.path) || control.high === null) return [control];
     return [{ ...control, high: Math.min(control.high, duration_s) }];
