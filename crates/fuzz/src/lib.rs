@@ -10,6 +10,7 @@
 mod columns;
 pub mod draw;
 mod finding;
+mod lossless;
 mod plans;
 mod rules;
 mod runs;

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::columns::{difference, table};
 use crate::draw::source;
-use crate::{Finding, cpu, plans, resident_bytes, rules};
+use crate::{Finding, cpu, lossless, plans, resident_bytes, rules};
 
 /// A run with more events is stopped and nothing is said of it.
 const EVENTS: u64 = 2_000_000;
@@ -55,6 +55,7 @@ pub fn judge(scenario: &Json) -> Result<Held, Finding> {
     let plan = &first.plan;
     let Some(ran) = run(plan, Paths::default())? else { return Ok(Held::Long) };
     rules::check(plan, &ran.tables, &ran.summary)?;
+    lossless::check(plan, &ran.tables)?;
     let Some(twin) = run(&again.plan, Paths::default())? else { return Ok(Held::Long) };
     same("the resolved scenario runs otherwise", &ran, &twin, true)?;
     if let Some(general) = run(plan, Paths { general: true, eager: true })? {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use elephan_link::queue::{Discipline, Item, Limit, Parameters, Queue, QueueSpec, Verdict};
+use elephan_link::queue::{Discipline, Item, Limit, Parameters, Queue, QueueSpec, Reads, Verdict};
 use elephan_random::Stream;
 use elephan_units::{Rate, Size, Span, Time};
 use serde_json::Value as Json;
@@ -34,7 +34,7 @@ fn drawn(seed: u64) -> Option<(Queue, Option<Limit>)> {
     let mut queue = spec.build(BDP_BYTES);
     queue.set_rate(Rate(10_000_000));
     queue.set_stream(Stream::new(seed, "fuzz", "queue"));
-    let has_bands = ["prio", "ets", "wrr"].contains(&spec.name());
+    let has_bands = spec.answers().reads.contains(&Reads::Priority);
     let size: Option<Size> = json.get("limit").and_then(|limit| serde_json::from_value(limit.clone()).ok());
     Some((queue, size.filter(|_| !has_bands).map(|size| Limit::of(Some(size), BDP_BYTES))))
 }
