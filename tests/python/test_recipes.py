@@ -105,6 +105,56 @@ def _registered(file: Path, like: str, line: str) -> None:
     file.write_text(text[: found.end()] + f"{found[1]}{line}\n" + text[found.end() :], encoding="utf-8")
 
 
+# A kind of traffic, a queue and a congestion control that nobody has heard of, in a run: what others ask of kinds they answer.
+MADE_UP = """//! Kinds that only their own files know.
+
+use elephan_cc::Spec;
+use elephan_link::queue::{Parameters, QueueSpec, title};
+use elephan_record::Recorder;
+use elephan_scenario::{Source, read};
+
+const TEXT: &str = r#"
+duration = "20 ms"
+[hosts.a]
+count = 2
+[hosts.b]
+[switches.s]
+memory = "1 MB"
+flow_control = { kind = "pfc", priorities = [3], xoff = "60 kB", xon = "40 kB" }
+[[links]]
+between = ["a", "s"]
+rate = "10 Gbps"
+delay = "1 us"
+[[links]]
+between = ["s", "b"]
+rate = "10 Gbps"
+delay = "1 us"
+queue = { kind = "basket", limit = "100 MB" }
+[[traffic]]
+from = "a"
+to = "b"
+priority = 3
+kind = "drip"
+rate = "9 Gbps"
+gaps = "exponential"
+packet_size = "8972 B"
+"#;
+
+#[test]
+fn nothing_else_has_to_know_them() {
+    let resolved = read(&Source::toml("made up", TEXT), &[], None).unwrap();
+    // 8 972 B of payload, 8 of UDP and 20 of IP.
+    assert_eq!(resolved.plan.largest_packet(), 9000);
+    assert!(resolved.draws().contains(&"traffic[0]".to_owned()));
+    let summary = elephan_sim::run(&resolved.plan, &mut Recorder::memory(), &mut |_| true).unwrap();
+    assert!(summary["drops_by_reason"].get("memory_full").is_none(), "a lossless priority has lost a frame");
+    let steady = Spec::named("steady").unwrap().answers();
+    assert_eq!((steady.asks, steady.traits.is_random, steady.traits.minds_loss), (None, Some(false), true));
+    let basket: QueueSpec = serde_json::from_str(r#"{ "kind": "basket" }"#).unwrap();
+    assert!(basket.answers().is_random && title("basket") == Some("Basket"));
+}
+"""
+
 OPTION = """    /// Most bytes of the initial window; two segments are always allowed.
     initial_window_limit: Bytes {
         rfc = Bytes(14_600), "RFC 6928 section 2";
@@ -180,6 +230,9 @@ def test_a_congestion_control_a_queue_and_a_kind_of_traffic_are_one_file_and_one
     _registered(queue / "mod.rs", '"blue" => blue: Blue', '/// Basket: an example\n    "basket" => basket: Basket(BasketSpec);')
     (traffic / "drip.rs").write_text((traffic / "cbr.rs").read_text().partition("#[cfg(test)]")[0].replace("Cbr", "Drip"))
     _registered(traffic / "lib.rs", "cbr::Cbr", 'drip::Drip, "Drip: an example.";')
+    tests = crates / "sim/tests/made_up.rs"
+    tests.write_text(MADE_UP)
+    _cargo(tmp_path, "test", "--package", "elephan-sim", "--test", "made_up")
     reference = _generated(tmp_path)
     assert '"steady"' in reference
     assert "queue-basket" in reference
