@@ -104,7 +104,7 @@ mod tests {
 
     fn offers(text: &str) -> Vec<Offer> {
         let kind: Kind = serde_json::from_str(text).unwrap();
-        assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Datagrams(1000)));
+        assert!(kind.validate().is_ok() && matches!(kind.carrier(), Carrier::Datagrams(_)));
         let mut source = kind.source(&Setting {
             part: crate::Part::Whole,
             stream: &|p| Stream::new(5, "burst", p),

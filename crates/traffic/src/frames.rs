@@ -148,7 +148,7 @@ mod tests {
     /// A frame of 1518 bytes takes 1538 on the wire, 1.2304 us at 10 Gb/s.
     fn source(text: &str, part: Part, pairs: u64) -> crate::Source {
         let kind: Kind = serde_json::from_str(text).unwrap();
-        assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Frames(1500)));
+        assert!(kind.validate().is_ok() && matches!(kind.carrier(), Carrier::Frames(_)));
         kind.source(&Setting {
             part,
             stream: &|p| Stream::new(3, "frames.h[0]", p),

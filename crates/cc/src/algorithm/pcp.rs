@@ -90,7 +90,7 @@ impl Model for Pcp {
     }
 
     fn traits(_: &Parameters) -> Traits {
-        Traits { is_random: Some(true), own_start: true, minds_loss: false, minds_marks: false, ..Traits::default() }
+        Traits { is_random: Some(true), own_start: true, ..Traits::default() }
     }
 }
 

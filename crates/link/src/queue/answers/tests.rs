@@ -35,14 +35,17 @@ fn fates(spec: &QueueSpec, seed: u64) -> Vec<(u32, bool)> {
     found
 }
 
-/// Two seeds give two fates exactly of a discipline that says so.
+/// Two seeds give two fates only of a discipline that says so. Hashes of CAKE's 1024 queues seldom matter to 200 flows.
 #[test]
 fn those_that_say_so_draw() {
+    let mut seen = Vec::new();
     for (name, _) in QUEUES {
         let spec = named(name);
         let differs = (1..4).any(|seed| fates(&spec, seed) != fates(&spec, seed + 10));
-        assert_eq!(differs, spec.answers().is_random, "{name}");
+        assert!(differs <= spec.answers().is_random, "{name} draws");
+        seen.extend(differs.then_some(*name));
     }
+    assert!(["red", "pie", "pi2", "sfq", "fq_pie"].iter().all(|name| seen.contains(name)), "{seen:?}");
     assert!(!named("drr").answers().is_random);
     assert!(spec(r#"{ "kind": "drr", "buckets": 16 }"#).answers().is_random);
 }

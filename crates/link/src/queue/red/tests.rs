@@ -170,7 +170,10 @@ fn thresholds_follow_from_the_limit() {
 fn thresholds_that_cannot_be() {
     let (min, max) = (Some(Size::Packets(15)), Some(Size::Packets(15)));
     let problem = RedSpec { min, max, ..RedSpec::default() }.problem();
-    assert_eq!(problem, Some(("min", "\"15 p\": must be below max, \"15 p\"".to_owned())));
+    let step = "; to mark at one size, say kind = \"fifo\" and mark_above";
+    assert_eq!(problem, Some(("min", format!("\"15 p\": must be below max, \"15 p\"{step}"))));
+    let problem = RedSpec { min: Some(Size::Packets(16)), max, ..RedSpec::default() }.problem();
+    assert_eq!(problem, Some(("min", "\"16 p\": must be below max, \"15 p\"".to_owned())));
     let problem = RedSpec { min, max: Some(Size::Bytes(10_000)), ..RedSpec::default() }.problem();
     assert_eq!(problem, Some(("min", "\"15 p\": must be in the unit of max, \"10 KB\"".to_owned())));
     let problem = RedSpec { mark_only: true, ..RedSpec::default() }.problem();
