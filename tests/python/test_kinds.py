@@ -147,6 +147,7 @@ MAY_NAME = {
     "experiment/path/": "closed forms of single congestion controls, and what hosts run unless told otherwise",
     "report/figure/panel_figures.py": "Reno is whom all are compared with",
     "report/page/compare_page.py": "Reno is whom all are compared with",
+    "report/explain/loss.py": "advice names one to try",
     "report/words/warnings.py": "the default queue of a port, and in words",
 }
 

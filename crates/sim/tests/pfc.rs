@@ -406,7 +406,8 @@ fn the_default_headroom_holds_what_comes() {
             traffic.congestion_control = serde_json::from_value(json!("none")).unwrap();
         }
         b.plan.nodes.iter_mut().for_each(|n| n.pause.response_quanta = 60);
-        let own = b.plan.headroom(&serde_json::from_value::<Pfc>(words.clone()).unwrap(), 0);
+        let pfc: Pfc = serde_json::from_value(words.clone()).unwrap();
+        let own = b.plan.headroom(&pfc, 0, b.plan.largest_packet());
         let per_port = if words["per"] == "egress" { own_need(ethernet(HUNDRED_METRES), MTU) } else { 0 };
         assert!(own > per_port, "{own}");
         let NodeKind::Switch(node) = &mut b.plan.nodes[switch as usize].kind else { unreachable!() };

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from elephan.base.quantity import counted, show
 from elephan.report.explain.facts import Facts, Flow
+from elephan.scenario import kinds
 from elephan.table.steps import link_of
 
 FRAME_BYTES = 1518  # of a full frame, which a queue must hold
@@ -37,12 +38,12 @@ def tcp_trial(flows: Sequence[Flow], option: str, value: object, aim: str, says:
 
 
 def limit_trial(facts: Facts, port: int, size: float, aim: str) -> Trial | None:
-    """Returns the trial of another limit of a port's FIFO queue, in bytes; None for a queue of another kind."""
+    """Returns the trial of another limit of a port's queue, in bytes; None for a queue that drops before it is full."""
     run, (node, peer) = facts.run, facts.ends[port]
     entry, direction = link_of(run, node, peer)
     own = entry.get(direction, {}).get("queue")
     queue = own or entry.get("queue") or {}
-    if queue.get("kind") != "fifo" or not facts.inside[port] or size < FRAME_BYTES:
+    if not kinds.queue(queue).get("is_drop_tail") or not facts.inside[port] or size < FRAME_BYTES:
         return None
     place = run.resolved["links"].index(entry)
     path = f"links[{place}].{direction}.queue.limit" if own else f"links[{place}].queue.limit"
