@@ -14,11 +14,11 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import ModuleType
 
 import numpy as np
 import numpy.typing as npt
 
+from elephan import _core
 from elephan.base.errors import of_arguments
 
 __all__ = [
@@ -92,13 +92,6 @@ class Interval:
 NOTHING = Interval(math.nan, math.nan, math.nan, 0)  # of no values
 
 
-def _core() -> ModuleType:
-    """The compiled core, from which the page of `elephan explore` has its intervals too."""
-    from elephan import _core as core
-
-    return core
-
-
 def intervals(
     rows: npt.NDArray[np.float64], low: npt.NDArray[np.float64], top: npt.NDArray[np.float64], level: float = 0.95
 ) -> npt.NDArray[np.float64]:
@@ -108,14 +101,14 @@ def intervals(
     value over the mean. An interval is clear if it leaves out 0; that of equal values never is.
     """
     given = [np.ascontiguousarray(one, dtype=np.float64) for one in (rows, low, top)]
-    found = _core().intervals(given[0].tobytes(), rows.shape[1], given[1].tobytes(), given[2].tobytes(), level)
+    found = _core.intervals(given[0].tobytes(), rows.shape[1], given[1].tobytes(), given[2].tobytes(), level)
     return np.frombuffer(found, dtype=np.float64).reshape(-1, 8)
 
 
 def differences(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Returns `a - b` of arrays of one shape; 0 where both are equal but for rounding."""
     first, second = (np.ascontiguousarray(one, dtype=np.float64) for one in (a, b))
-    return np.frombuffer(_core().differences(first.tobytes(), second.tobytes()), dtype=np.float64).reshape(first.shape)
+    return np.frombuffer(_core.differences(first.tobytes(), second.tobytes()), dtype=np.float64).reshape(first.shape)
 
 
 def _array(values: Values, what: str = "values") -> npt.NDArray[np.float64]:
@@ -153,7 +146,7 @@ def student(freedom: int, level: float = 0.95) -> float:
     """
     if not freedom >= 1 or not 0 < level < 1:
         raise ValueError("an interval needs at least 1 degree of freedom, and a level between 0 and 1")
-    return float(_core().student(freedom, level))
+    return float(_core.student(freedom, level))
 
 
 @of_arguments
@@ -395,7 +388,7 @@ def detectable_difference(differences: Values, power: float = 0.8, level: float 
     array = array[~np.isnan(array)]
     if not 0.05 < power < 1 or not 0 < level < 1:
         raise ValueError("power must be between 0.05 and 1, level between 0 and 1")
-    return float(_core().detectable_difference(array.tobytes(), power, level))
+    return float(_core.detectable_difference(array.tobytes(), power, level))
 
 
 @of_arguments

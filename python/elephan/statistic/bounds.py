@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from elephan import _core
 from elephan.base import stats
 from elephan.statistic.measures import EACH, parse
 
@@ -23,8 +24,6 @@ def kind_of(name: str) -> str:
 
 
 def _bounds(name: str, flows: int = 0, difference: bool = False) -> tuple[float, float]:
-    from elephan import _core
-
     low, top = _core.bounds(kind_of(name), flows, difference)
     return low, top
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from elephan import _core
 from elephan.base.errors import InputError, nearest
 from elephan.base.quantity import size_bytes
 
@@ -50,8 +51,6 @@ def flow_names(run: Run) -> dict[int, str]:
     numbers = [int(number) for number in column(flows, "flow")]
     traffic, source, destination = (texts(flows, key) for key in ("traffic", "source", "destination"))
     control = texts(flows, "congestion_control") if "congestion_control" in flows.column_names else [""] * len(numbers)
-    from elephan import _core
-
     return dict(zip(numbers, _core.flow_names(traffic, source, destination, control), strict=True))
 
 
