@@ -26,14 +26,21 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("I", ("received_e1_bytes", "received_e0_bytes", "received_ce_bytes")),
     ("H", ("accecn_fail_mode", "accecn_opt_seen")),
 )
-NAMES = (*BYTES, "snd_wscale", "rcv_wscale", "delivery_rate_app_limited", *(name for _, names in GROUPS for name in names))
+NAMES = (
+    *BYTES,
+    "snd_wscale",
+    "rcv_wscale",
+    "delivery_rate_app_limited",
+    "fastopen_client_fail",
+    *(name for _, names in GROUPS for name in names),
+)
 
 
 def parsed(data: bytes) -> dict[str, int]:
     """Returns the fields that this kernel has told, by the kernel's names without `tcpi_`."""
     info: dict[str, int] = dict(zip(BYTES, data, strict=False))
     info["snd_wscale"], info["rcv_wscale"] = data[6] & 15, data[6] >> 4
-    info["delivery_rate_app_limited"] = data[7] & 1
+    info["delivery_rate_app_limited"], info["fastopen_client_fail"] = data[7] & 1, data[7] >> 1 & 3
     position = 8
     for kind, names in GROUPS:
         for name in names:

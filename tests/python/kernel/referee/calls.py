@@ -18,9 +18,21 @@ CONSTANTS = {
     **{name: getattr(socket, name) for name in dir(socket) if re.match(r"(SO_|SOL_|TCP_|MSG_|SHUT_|IPPROTO_)", name)},
     **{name: getattr(select, name) for name in dir(select) if re.match(r"(POLL|EPOLL)", name)},
     **{name: getattr(fcntl, name) for name in ("F_GETFL", "F_SETFL")},
-    **{"O_RDWR": 2, "O_NONBLOCK": 0o4000, "SOL_TCP": 6, "MSG_FASTOPEN": 0x20000000, "TCP_FASTOPEN_CONNECT": 30},
-    **{"SIOCINQ": 0x541B, "SIOCOUTQ": 0x5411, "SIOCOUTQNSD": 0x894B, "TCP_FASTOPEN_KEY": 33, "TCP_FASTOPEN_NO_COOKIE": 34},
-    **{"TCP_NOTSENT_LOWAT": 25, "TCP_INQ": 36, "MSG_EOR": 0x80, "MSG_MORE": 0x8000, "MSG_ZEROCOPY": 0x4000000},
+    "O_RDWR": 2,
+    "O_NONBLOCK": 0o4000,
+    "SOL_TCP": 6,
+    "MSG_FASTOPEN": 0x20000000,
+    "TCP_FASTOPEN_CONNECT": 30,
+    "SIOCINQ": 0x541B,
+    "SIOCOUTQ": 0x5411,
+    "SIOCOUTQNSD": 0x894B,
+    "TCP_FASTOPEN_KEY": 33,
+    "TCP_FASTOPEN_NO_COOKIE": 34,
+    "TCP_NOTSENT_LOWAT": 25,
+    "TCP_INQ": 36,
+    "MSG_EOR": 0x80,
+    "MSG_MORE": 0x8000,
+    "MSG_ZEROCOPY": 0x4000000,
 }
 
 
@@ -76,8 +88,10 @@ class Sockets:
         return found
 
     def close(self) -> None:
-        for one in [*self.known.values(), *self.epolls.values()]:
-            one.close()
+        for connection in self.known.values():
+            connection.close()
+        for epoll in self.epolls.values():
+            epoll.close()
 
     def do_socket(self, call: Call) -> int:
         self.known[call.result] = new = socket.socket()

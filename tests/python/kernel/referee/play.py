@@ -391,7 +391,7 @@ class Player:
             for name, value in info_of(latest).items():
                 names[f"tcpi_{name}"] = Near(value) if name in CLOCKED else value
         try:
-            exec(text, {"min": min, "max": max, "abs": abs, "int": int, "round": round}, names)  # noqa: S102 - the scripts are ours
+            exec(text, {"min": min, "max": max, "abs": abs, "int": int, "round": round}, names)
         except AssertionError as error:
             raise Differs(re.sub(r"\s+", " ", text), f"assertion failed: {error}") from None
         except NameError as error:

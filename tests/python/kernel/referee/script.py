@@ -110,9 +110,9 @@ def _event(script: Script, text: str, line: int, time: re.Match[str]) -> int:
             what, kind = packet(body, line), "packet"
         else:
             what, kind = call(body, line), "call"
-    numbers = [None if time[name] in (None, "*") else float(time[name]) for name in ("at", "to", "end")]
+    at, to, until = (None if time[name] in (None, "*") else float(time[name]) for name in ("at", "to", "end"))
     shown = text[time.start() : end].strip()
-    script.events.append(Event(line, shown, bool(time["rel"]), *numbers, what, kind))
+    script.events.append(Event(line, shown, bool(time["rel"]), at, to, until, what, kind))
     return end
 
 

@@ -185,5 +185,3 @@ def _clock(data: bytes) -> float:
 def info_of(connection: socket.socket) -> dict[str, Any]:
     """Returns `tcp_info` with the kernel's names."""
     return parsed(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 512))
-
-
