@@ -19,7 +19,7 @@ ifneq ($(shell rustc --version >/dev/null 2>&1 && echo there),there)
 export RUSTUP_TOOLCHAIN := stable
 endif
 
-.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate digests page page-check clean packetdrill web conformance docs docs-update studies
+.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate digests page page-check clean packetdrill web conformance docs docs-update studies requirements requirements-cut
 
 help:
 	@echo "make demo      the quick run of the study intel-2004: answer, verdicts, report"
@@ -38,6 +38,8 @@ help:
 	@echo "make generate  write the generated files again: schema, references, Python classes"
 	@echo "make studies   every study in full (an hour or more), and their READMEs with its numbers"
 	@echo "make digests   the digests of elephan verify, after a change of numbers"
+	@echo "make requirements  how many rules of the RFCs are done and tested, and whether each place and test exists"
+	@echo "make requirements-cut  whether the tests of a sample of rules break when the rule is taken out (slow)"
 	@echo "make conformance  the conformance of every built-in congestion control, for the docs"
 	@echo "make page      build the page of elephan explore again (needs Node; users do not)"
 
@@ -234,6 +236,7 @@ generate:
 	cargo run --quiet --package elephan-tcp --example stack_table -- $(CHECK)
 	$(BIN)/python explore/generate.py $(CHECK)
 	$(BIN)/python docs/studies.py $(CHECK)
+	$(BIN)/python docs/requirements.py $(if $(CHECK),,--write)
 	@if test -z "$(CHECK)" && node --version >/dev/null 2>&1; then $(MAKE) --no-print-directory page; fi
 
 # The digests that `elephan verify` compares, of the tables of 200 scenarios: what changes the engine's numbers changes them.
@@ -256,3 +259,12 @@ packetdrill: setup
 # The page of every built-in congestion control's conformance; runs that are kept are not run again.
 conformance: setup
 	$(BIN)/python docs/conformance_reports.py $(CHECK)
+
+# The register of requirements: places, tests and reasons of each rule (docs/requirements/).
+requirements: setup
+	$(BIN)/python docs/requirements.py
+
+# Takes the cited line of a sample of rules out, in a copy, and runs the cited test, which must fail. COUNT=60 SEED=1 choose the sample.
+COUNT ?= 60
+requirements-cut: setup
+	$(BIN)/python tests/python/cut_requirements.py --count $(COUNT) --seed $(SEED)
