@@ -19,7 +19,7 @@ ifneq ($(shell rustc --version >/dev/null 2>&1 && echo there),there)
 export RUSTUP_TOOLCHAIN := stable
 endif
 
-.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate digests page page-check clean packetdrill web conformance docs docs-update studies requirements requirements-cut
+.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate digests page page-check clean packetdrill web conformance docs docs-update studies requirements requirements-cut referee
 
 help:
 	@echo "make demo      the quick run of the study intel-2004: answer, verdicts, report"
@@ -35,6 +35,7 @@ help:
 	@echo "make docs      the book: a site for elephan docs, and a man page (target/docs)"
 	@echo "make docs-update  run what the tutorials show, write numbers and pictures again"
 	@echo "make packetdrill DIR=...  packetdrill scripts below DIR, as a table"
+	@echo "make referee MINUTES=10  TCP beside this machine's kernel: scripts, random senders and receivers (root, TUN)"
 	@echo "make generate  write the generated files again: schema, references, Python classes"
 	@echo "make studies   every study in full (an hour or more), and their READMEs with its numbers"
 	@echo "make digests   the digests of elephan verify, after a change of numbers"
@@ -255,6 +256,10 @@ studies: setup
 # Runs packetdrill scripts below DIR and prints a table by folder, such as DIR=packetdrill/gtests/net.
 packetdrill: setup
 	@$(BIN)/elephan packetdrill --table $(DIR) || test $$? -eq 1
+
+# Asks this machine's kernel what TCP does (docs/kernel.md): own scripts, then random senders and receivers. Needs root and TUN.
+referee: setup
+	PYTHONPATH=tests/python $(BIN)/python -m kernel.referee all --minutes $(or $(MINUTES),10) --smallest $(OUT)/referee
 
 # The page of every built-in congestion control's conformance; runs that are kept are not run again.
 conformance: setup

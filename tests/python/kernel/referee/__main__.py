@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from kernel.referee import compare, play, shrink, stimulus, wire
+from kernel.referee import compare, play, shrink, stimulus, verdicts, wire
 
 OWN = Path(__file__).resolve().parents[4] / "tests" / "packetdrill"
 # Cases sleep nearly all of the time, so many run beside each other.
@@ -30,8 +30,9 @@ def scripts(paths: list[Path]) -> None:
     counts: Counter[str] = Counter()
     with pool() as workers:
         for path, verdict in zip(found, workers.imap(play.play, found), strict=True):
-            shown = path.relative_to(OWN) if path.is_relative_to(OWN) else path
-            print(f"{shown}: {verdict}", flush=True)
+            shown = path.relative_to(OWN).as_posix() if path.is_relative_to(OWN) else str(path)
+            known = verdicts.DIFFERS.get(shown) if verdict.verdict == "differs" else None
+            print(f"{shown}: {verdict}" + (f" ({known})" if known else ""), flush=True)
             counts[verdict.verdict] += 1
     print(", ".join(f"{verdict} {count}" for verdict, count in counts.most_common()) + f" of {len(found)}")
 
@@ -71,7 +72,7 @@ def cases(kind: str, first: int, count: int, minutes: float, controller: str | N
             verdict = "spoilt" if outcome.spoilt else outcome.kind or "agrees"
             kinds[verdict] += 1
             fields.update(outcome.fields.keys())
-            if outcome.apart:
+            if outcome.apart and not outcome.spoilt:
                 told = "; ".join(f"{name}: {text}" for name, text in outcome.apart.items())
                 varies = " (the kernel's runs differ too)" if outcome.varies else ""
                 late = f" (referee late by {1e3 * outcome.late_s:.1f} ms)"
@@ -100,9 +101,9 @@ def main() -> None:
     kinds = parser.add_subparsers(dest="kind", required=True)
     asked = kinds.add_parser("scripts", help="packetdrill scripts, by default those of tests/packetdrill")
     asked.add_argument("paths", nargs="*", type=Path, default=[OWN])
-    for kind in ("senders", "receivers"):
-        asked = kinds.add_parser(kind, help=f"random {kind}")
-        asked.add_argument("--first", type=int, default=0, help="the first seed")
+    for kind in ("senders", "receivers", "all"):
+        asked = kinds.add_parser(kind, help="own scripts, then random senders and receivers" if kind == "all" else f"random {kind}")
+        asked.add_argument("--first", type=int, default=int(time.time()), help="the first seed; the clock's second if absent")
         asked.add_argument("--count", type=int, default=1_000_000, help="how many seeds at most")
         asked.add_argument("--minutes", type=float, default=10.0, help="no case begins later")
         asked.add_argument("--smallest", type=Path, help="shrinks what differs; scripts go to this folder")
@@ -110,10 +111,13 @@ def main() -> None:
     given = parser.parse_args()
     if why_not := wire.reason():
         raise SystemExit(f"kernel.referee: {why_not}")
-    if given.kind == "scripts":
-        scripts(given.paths)
-    else:
-        cases(given.kind, given.first, given.count, given.minutes, getattr(given, "controller", None), given.smallest)
+    if given.kind in ("scripts", "all"):
+        scripts(getattr(given, "paths", [OWN]))
+    # Senders differ in more ways, so they get more of the time.
+    for kind, share in (("senders", 2 / 3), ("receivers", 1 / 3)):
+        if given.kind in (kind, "all"):
+            minutes = given.minutes * (share if given.kind == "all" else 1)
+            cases(kind, given.first, given.count, minutes, getattr(given, "controller", None), given.smallest)
 
 
 if __name__ == "__main__":

@@ -15,14 +15,15 @@ from kernel.referee.drive import Record, received_by, sent_by
 from kernel.referee.play import JIFFY_S, timer_grain
 from kernel.referee.stacks import Elephan, Kernel
 from kernel.referee.stimulus import Receiving, Sending
+from kernel.referee.wire import Segment
 
 TIME_S, WINDOW_SHARE, THRESHOLD = 0.005, 0.03, 1
 # The kernel is asked again so often while it differs.
 RUNS = 3
 # What the referee was late with in all runs of a case that differs only in time: nobody is judged.
 LATE_S = 0.003
-# A segment that leaves so long after the last thing that happened was sent by a timer.
-QUIET_S = 0.01
+# BBR's pacing, which has a clock of its own, spaces segments by less than that.
+PACED_S = 0.01
 INFINITE = 0x7FFFFFFF
 # Fields of `tcp_info` that are words in elephan, and those that say how long ago by the kernel's jiffies.
 WORDS = {"state": ("established",), "ca_state": ("open", "disorder", "cwr", "recovery", "loss")}
@@ -144,10 +145,10 @@ def windows(case: Sending, real: Record, ours: Record) -> str:
 
 def times(case: Sending, real: Record, ours: Record) -> str:
     """Compares when each transmission of each segment left. The grain of a timer's wheel may be added once it has rung."""
-    return _times(real, ours, lambda segment: segment.seq, gradual=True)
+    return _times(real, ours, lambda segment: segment.seq, PACED_S if case.controller == "bbr" else 0.0)
 
 
-def _times(real: Record, ours: Record, name: Callable[[Any], Any], gradual: bool) -> str:
+def _times(real: Record, ours: Record, name: Callable[[Segment], Any], paced_s: float) -> str:
     when: list[dict[tuple[Any, int], float]] = []
     for record in (real, ours):
         seen: Counter[Any] = Counter()
@@ -156,11 +157,12 @@ def _times(real: Record, ours: Record, name: Callable[[Any], Any], gradual: bool
             seen[name(segment)] += 1
             found[name(segment), seen[name(segment)]] = at - record.begin_s
         when.append(found)
-    slack, events = 0.0, sorted(at - ours.begin_s for at, _ in [*ours.given, *ours.sent])
+    # In virtual time a segment leaves at the very instant of its cause, or a timer rang.
+    causes = {round(at - ours.begin_s, 9) for at, _ in ours.given} | {round(at, 9) for at in ours.calls}
+    slack = 0.0
     for (which, turn), at in sorted(when[1].items(), key=lambda item: item[1]):
-        before = max((event for event in events if event < at), default=0.0)
-        quiet = not any(abs(given - ours.begin_s - at) < QUIET_S / 10 for given, _ in ours.given)
-        if gradual and quiet and at - before > QUIET_S:
+        before = max((cause for cause in causes if cause < at), default=0.0)
+        if round(at, 9) not in causes and at - before > paced_s:
             slack += timer_grain(at - before)
         kernel = when[0].get((which, turn))
         if kernel is not None and not -TIME_S <= kernel - at <= TIME_S + slack:
@@ -197,7 +199,7 @@ def offered(case: Receiving, real: Record, ours: Record) -> str:
 
 def ack_times(case: Receiving, real: Record, ours: Record) -> str:
     """Compares when the first ACK of each number left; a delayed ACK rings by the kernel's jiffies."""
-    return _times(real, ours, lambda segment: (segment.ack, tuple(segment.sack)), gradual=False)
+    return _times(real, ours, lambda segment: (segment.ack, tuple(segment.sack)), 0.0)
 
 
 # Of `tcp_info`.

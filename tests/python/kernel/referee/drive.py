@@ -31,6 +31,10 @@ class Record:
     infos: list[dict[str, Any]] = field(default_factory=list)
     # When the case begins, after the handshake.
     begin_s: float = 0.0
+    # The time stamp of the SYN-ACK.
+    stamp: int = 0
+    # When the application wrote or read, from then on.
+    calls: list[float] = field(default_factory=list)
     # The worst lateness of the referee itself.
     late_s: float = 0.0
 
@@ -146,7 +150,7 @@ def sent_by(stack: Stack, case: Sending) -> Record:
     sent_times: Counter[int] = Counter()
     lost, marked, ack_lost, late = set(case.lost), set(case.marked), set(case.ack_lost), dict(case.late)
     free, acks, done = 0.0, 0, 0
-    opened(stack, case.rtt_s, options_of(case.sack, case.timestamps), case.ecn, case.window, record)
+    record.stamp = opened(stack, case.rtt_s, options_of(case.sack, case.timestamps), case.ecn, case.window, record)
 
     def answer(now: float, segment: Segment) -> None:
         nonlocal acks, done
@@ -177,6 +181,7 @@ def sent_by(stack: Stack, case: Sending) -> Record:
         clock.at(free + case.rtt_s + extra, lambda due: peer.arrive(due, segment))
 
     begin = record.begin_s = stack.now() + 0.02
+    record.calls = [at for at, _ in case.writes]
     for at, size in case.writes:
         clock.at(begin + at, lambda due, size=size: stack.write(due, size))  # type: ignore[misc]
     while done < case.total and stack.now() < LONGEST_S:
@@ -198,6 +203,7 @@ def received_by(stack: Stack, case: Receiving) -> Record:
     echo = opened(stack, case.rtt_s, options_of(case.sack, case.timestamps), False, 1 << 20, record)
     record.sent.clear()
     begin = record.begin_s = stack.now() + 0.02
+    record.calls = [at for at, _ in case.reads]
     latest = begin + max(at for at, _ in case.arrivals) + 0.3
 
     def arrive(due: float, index: int) -> None:

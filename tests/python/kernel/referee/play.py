@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernel.referee.calls import Sockets, Wrong
+from kernel.referee.diag import info_by_port
 from kernel.referee.script import SACK, STAMPS, Call, Event, NotInLanguage, Packet, read
 from kernel.referee.wire import ACK, PORT, PSH, SYN, WORD, Device, Segment, info_of, sysctl
 
@@ -386,9 +387,11 @@ class Player:
         latest = self.sockets.latest
         names: dict[str, object] = dict(CONSTANTS)
         if "tcpi_" in text:
-            if latest is None or latest.fileno() < 0:
-                raise NotInLanguage("tcp_info of a socket that is closed")
-            for name, value in info_of(latest).items():
+            if latest is None:
+                raise NotInLanguage("tcp_info without a connection")
+            there, own = self.connection.ports
+            told = info_of(latest) if latest.fileno() >= 0 else info_by_port(own, there)
+            for name, value in told.items():
                 names[f"tcpi_{name}"] = Near(value) if name in CLOCKED else value
         try:
             exec(text, {"min": min, "max": max, "abs": abs, "int": int, "round": round}, names)

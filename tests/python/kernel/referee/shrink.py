@@ -10,10 +10,12 @@ from typing import Any
 from kernel.referee.compare import Outcome, judged
 from kernel.referee.script import SACK, STAMPS
 from kernel.referee.stimulus import SCALE, Receiving, Sending
-from kernel.referee.wire import CWR, ECE, PSH
+from kernel.referee.wire import CWR, ECE, PSH, Segment
 
 # How many smaller cases are tried.
 TRIES = 40
+# Segments of one burst leave within this time.
+TOGETHER_S = 0.002
 # What a case has where nothing is drawn; tried one by one.
 PLAIN: dict[str, Any] = {"every": 1, "rate": 0.0, "timestamps": False, "ecn": False, "window": 1 << 20, "rtt_s": 0.1}
 
@@ -66,6 +68,7 @@ def as_script(outcome: Outcome) -> str:
     syn, mark = ("SEW", "SE.") if case.ecn else ("S", "S.")
     lines = [
         f"// {told}",
+        *(["--tcp_ts_ecr_scaled"] if case.timestamps else []),
         f"`sysctl -q net.ipv4.tcp_congestion_control={case.controller} net.ipv4.tcp_ecn={int(case.ecn)}`",
         *("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3", "+0 setsockopt(3, SOL_SOCKET, SO_SNDBUF, [4000000], 4) = 0"),
         *("+0 setsockopt(3, SOL_TCP, TCP_NODELAY, [1], 4) = 0", "+0 bind(3, ..., ...) = 0", "+0 listen(3, 1) = 0"),
@@ -80,12 +83,11 @@ def as_script(outcome: Outcome) -> str:
     events: list[tuple[float, int, list[str]]] = [
         (record.begin_s + at, 0, [f"write(4, ..., {size}) = {size}"]) for at, size in case.writes
     ]
-    first = next((segment.stamps[0] for _, segment in record.sent if segment.stamps), 0)
-    events += [(at, 1, [_departing(segment)]) for at, segment in record.sent]
+    events += [(at, 1, [_departing(segment)]) for at, segment in _joined(record.sent)]
     for (at, segment), info in zip(record.given, record.infos, strict=False):
         state = f"tcpi_snd_cwnd == {info['snd_cwnd']} and tcpi_snd_ssthresh == {info['snd_ssthresh']}"
         check = f"%{{ assert {state}, (tcpi_snd_cwnd, tcpi_snd_ssthresh) }}%"
-        events.append((at, 0, [_arriving(segment, first), check]))
+        events.append((at, 0, [_arriving(segment, record.stamp), check]))
     before = record.begin_s
     for at, _, texts in sorted(events, key=lambda event: event[:2]):
         lines += [f"+{max(0.0, at - before):.4f} {texts[0]}", *(f"+0 {text}" for text in texts[1:])]
@@ -93,12 +95,24 @@ def as_script(outcome: Outcome) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _departing(segment: Any) -> str:
+def _joined(sent: list[tuple[float, Segment]]) -> list[tuple[float, Segment]]:
+    """Returns segments in order that left together as one, as packetdrill allows."""
+    found: list[tuple[float, Segment]] = []
+    for at, segment in sent:
+        if found and at - found[-1][0] < TOGETHER_S and found[-1][1].seq + found[-1][1].length == segment.seq:
+            before = found[-1][1]
+            found[-1] = (found[-1][0], replace(before, length=before.length + segment.length, flags=before.flags | segment.flags))
+        else:
+            found.append((at, segment))
+    return found
+
+
+def _departing(segment: Segment) -> str:
     flags = "".join(letter for bit, letter in ((PSH, "P"), (CWR, "W"), (ECE, "E")) if segment.flags & bit)
     return f"> {flags}. {segment.seq}:{segment.seq + segment.length}({segment.length}) ack 1 <...>"
 
 
-def _arriving(segment: Any, first: int) -> str:
+def _arriving(segment: Segment, first: int) -> str:
     options = []
     for kind, rest in segment.options:
         if kind == STAMPS:
