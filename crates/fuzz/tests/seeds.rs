@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use elephan_fuzz::draw::valid;
+use elephan_fuzz::draw::{Draw, repaired, valid};
 use elephan_fuzz::{Held, guarded, judge};
 use elephan_scenario::Source;
+
+/// Draws of each kind of traffic.
+const SEEDS: u64 = 3;
 
 #[test]
 fn some_seeds() {
@@ -20,6 +23,19 @@ fn some_seeds() {
         }
     }
     assert!(events > 10_000, "{events} events");
+}
+
+/// Each kind of traffic behind switches that promise to lose nothing of it, by all rules.
+#[test]
+fn every_kind_behind_a_promise() {
+    for kind in elephan_traffic::Kind::ALL.iter().map(|info| info.name) {
+        let whole = (0..SEEDS).filter(|seed| {
+            let drawn = Draw::new(elephan_scenario::schema(), *seed).lossless(kind);
+            let judged = guarded(|| repaired(drawn, &mut |_| {})?.map_or(Ok(Held::Refused), |s| judge(&s)));
+            matches!(judged.unwrap_or_else(|finding| panic!("{kind}, seed {seed}: {finding}")), Held::Whole { .. })
+        });
+        assert!(whole.count() > 0, "no run of {kind} is judged");
+    }
 }
 
 #[test]

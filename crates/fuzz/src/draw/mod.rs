@@ -4,6 +4,7 @@
 //! time (`valid.rs`).
 
 mod network;
+mod promise;
 mod special;
 mod traffic;
 mod valid;
@@ -70,10 +71,22 @@ impl<'a> Draw<'a> {
 
     /// Draws a scenario. It need not be valid.
     pub fn scenario(&mut self) -> Json {
+        if self.chance(0.1) {
+            let kinds = self.kinds();
+            let kind = self.pick(&kinds);
+            return self.lossless(kind);
+        }
         let kinds = ["dumbbell", "star", "path", "parking-lot", "fat-tree", "leaf-spine", "free", "free", "free"];
         let kind = self.pick(&kinds);
-        let mut scenario = if kind == "free" { self.free() } else { self.template(kind) };
-        self.fill_nodes(&mut scenario);
+        let mut network = if kind == "free" { self.free() } else { self.template(kind) };
+        self.fill_nodes(&mut network);
+        let entries = self.pick(&[1, 1, 2, 3, 5]);
+        let traffic = (0..entries).map(|number| self.traffic(number)).collect();
+        self.whole(network, traffic).into()
+    }
+
+    /// Adds to a network and its traffic what else a scenario has.
+    fn whole(&mut self, mut scenario: Table, traffic: Vec<Json>) -> Table {
         let stacks = self.schema["properties"]["stack"]["enum"].as_array().cloned().unwrap_or_default();
         scenario.insert("stack".to_owned(), self.pick(&stacks));
         if self.chance(0.4) {
@@ -84,8 +97,6 @@ impl<'a> Draw<'a> {
             let branch = self.pick(&branches);
             scenario.insert("congestion_management".to_owned(), self.table(branch, &[], self.density).into());
         }
-        let entries = self.pick(&[1, 1, 2, 3, 5]);
-        let traffic: Vec<Json> = (0..entries).map(|number| self.traffic(number)).collect();
         scenario.insert("traffic".to_owned(), traffic.into());
         let some = self.rtt * self.uniform(10.0, 60.0);
         let end = some.min(3e4 * 12_000.0 / self.rate).max(4.0 * self.rtt);
@@ -102,7 +113,7 @@ impl<'a> Draw<'a> {
             scenario.insert("reroute".to_owned(), time(self.rtt * self.log(1e-2, 10.0)).into());
         }
         scenario.insert("record".to_owned(), self.record(end));
-        Json::Object(scenario)
+        scenario
     }
 
     /// Draws a queue discipline with its parameters.

@@ -134,22 +134,4 @@ impl Draw<'_> {
         }
         switch.into()
     }
-
-    /// Draws PFC whose headroom is the default, and memory for it at a dozen ports.
-    fn promise(&mut self, switch: &mut Table) {
-        let port = self.rate * self.rtt + self.pick(&[3e4, 3e5]);
-        let memory = 12.0 * 8.0 * port * self.log(1.0, 10.0);
-        let mut control = json!({ "kind": "pfc", "per": self.pick(&["ingress", "ingress", "egress"]) });
-        if control["per"] == "ingress" && self.chance(0.3) {
-            control["alpha"] = self.log(0.1, 8.0).into();
-        } else {
-            control["xoff"] = size(memory * self.log(1e-4, 1e-2)).into();
-        }
-        if self.chance(0.5) {
-            control["priorities"] = self.draw_priorities();
-        }
-        switch.insert("memory".to_owned(), size(memory).into());
-        switch.insert("flow_control".to_owned(), control);
-        switch.shift_remove("cell");
-    }
 }

@@ -9,6 +9,11 @@ const EITHER: [&str; 4] = ["load", "rate_per_s", "arrivals_per_s", "gap"];
 /// Kinds of traffic that RoCE can carry.
 const RDMA: [&str; 6] = ["bulk", "messages", "transfers", "users", "incast", "replay"];
 
+/// Returns the kind that a form of traffic is of.
+fn named(form: &Json) -> Option<&str> {
+    form["properties"]["kind"]["const"].as_str()
+}
+
 impl<'a> Draw<'a> {
     /// Draws a group of hosts or one of its members.
     fn members(&mut self) -> String {
@@ -19,12 +24,31 @@ impl<'a> Draw<'a> {
         }
     }
 
+    /// Returns every form of traffic that the schema has; a kind may have several.
+    fn forms(&self) -> Vec<&'a Json> {
+        let kinds = self.of_definition("Traffic")["oneOf"].as_array().into_iter().flatten();
+        kinds.flat_map(|kind| self.branches(kind)).collect()
+    }
+
+    /// Returns the names of all kinds of traffic.
+    pub(super) fn kinds(&self) -> Vec<&'a str> {
+        let mut names: Vec<&str> = self.forms().into_iter().filter_map(named).collect();
+        names.dedup();
+        names
+    }
+
+    /// Draws an entry of traffic.
     pub(super) fn traffic(&mut self, number: u64) -> Json {
-        let schema = self.of_definition("Traffic");
-        let kinds: Vec<&'a Json> = schema["oneOf"].as_array().into_iter().flatten().collect();
+        let kinds = self.kinds();
         let kind = self.pick(&kinds);
-        let branches = self.branches(kind);
-        let branch = self.pick(&branches);
+        self.traffic_of(number, kind).into()
+    }
+
+    /// Draws an entry of a kind of traffic.
+    pub(super) fn traffic_of(&mut self, number: u64, kind: &str) -> Table {
+        let schema = self.of_definition("Traffic");
+        let forms: Vec<&Json> = self.forms().into_iter().filter(|form| named(form) == Some(kind)).collect();
+        let branch = self.pick(&forms);
         let properties = &branch["properties"];
         let mut either: Vec<&str> = EITHER.into_iter().filter(|key| properties.get(key).is_some()).collect();
         if properties["kind"]["const"] == "frames" {
@@ -55,7 +79,7 @@ impl<'a> Draw<'a> {
             entry.insert("congestion_control".to_owned(), model.into());
             entry.shift_remove("tcp");
         }
-        entry.into()
+        entry
     }
 
     /// Draws a change of a link or of a congestion control, at some time before `end`.
