@@ -1,6 +1,7 @@
 """What `elephan explain` gives as a reason or as advice is true: of settings, links, samples and controls that it might mistake."""
 
 import re
+from typing import Any
 
 import elephan as el
 import pytest
@@ -81,6 +82,35 @@ def test_bbr_does_not_slow_down_for_marks() -> None:
     story = el.explain(PAIR, set={**marked, "template.queue": {"kind": "codel", "limit": "2 bdp", "ecn": True}})
     (found,) = (one for one in story.findings if one.rule == "marks")
     assert "do not slow down" in found.text
+
+
+@pytest.mark.parametrize(
+    ("control", "queue", "cuts"),
+    [
+        # Nothing tells it a rate: it is Reno, and halves its window (RFC 5681 equation 4).
+        ("explicit_rate", {"kind": "fifo", "limit": "2 bdp"}, True),
+        ("explicit_rate", {"kind": "fq", "limit": "2 bdp"}, False),
+        ({"kind": "explicit_rate", "window_rtts": 2.0}, {"kind": "fifo", "limit": "2 bdp"}, True),
+        ("reno", {"kind": "fq", "limit": "2 bdp"}, True),
+        ("bbr", {"kind": "fifo", "limit": "2 bdp"}, False),
+    ],
+)
+def test_who_asks_routers_is_reno_where_none_tells(control: Any, queue: dict[str, str], cuts: bool) -> None:
+    lossy = {"links[1].loss": {"bernoulli": 0.01}, "links[1].queue": queue, "duration": "5 s"}
+    story = el.explain(FIRST, set={**lossy, "traffic.bulk.congestion_control": control})
+    (found,) = (one for one in story.findings if one.rule == "link_loss")
+    assert ("took that for congestion" in found.text) == cuts
+
+
+@pytest.mark.parametrize(("l4s", "slow_down"), [(True, True), (False, False)])
+def test_parameters_say_who_minds_marks(l4s: bool, slow_down: bool) -> None:
+    """BBRv3 answers marks of L4S with `l4s` alone."""
+    marked = {f"traffic.{name}.tcp.ecn": "accurate" for name in "ab"} | {
+        f"traffic.{name}.congestion_control": {"kind": "bbr3", "l4s": l4s} for name in "ab"
+    }
+    story = el.explain(PAIR, set={**marked, "template.queue": {"kind": "codel", "limit": "2 bdp", "ecn": True}})
+    (found,) = (one for one in story.findings if one.rule == "marks")
+    assert ("do not slow down" in found.text) != slow_down
 
 
 OUTAGE = """

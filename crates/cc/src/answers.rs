@@ -77,7 +77,8 @@ impl Traits {
 pub struct Answers {
     #[serde(flatten)]
     pub traits: Traits,
-    /// What it asks routers in a congestion header.
+    /// What it asks routers in a congestion header. A congestion control for TCP that asks is Reno until they answer: till then it
+    /// minds losses and marks, whatever its traits say.
     pub asks: Option<Question>,
     /// The transports that it is for.
     pub transports: Vec<Transport>,

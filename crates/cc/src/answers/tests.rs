@@ -38,12 +38,13 @@ fn those_that_say_so_draw() {
     assert_eq!(drawing, ["bbr", "bbr3", "pcp"]);
 }
 
-/// A mark cuts window or rate of those that mind it, and of no other. A congestion control that asks routers is Reno until they answer.
+/// A mark cuts window or rate of those that mind it, and of no other. A congestion control that asks routers is Reno here, where none
+/// answers.
 #[test]
 fn marks_cut_those_that_mind_them() {
     for spec in Spec::all() {
         let answers = spec.answers();
-        if !answers.transports.contains(&Transport::Tcp) || answers.asks.is_some() {
+        if !answers.transports.contains(&Transport::Tcp) {
             continue;
         }
         let mut controller = warm(&spec);
@@ -52,7 +53,27 @@ fn marks_cut_those_that_mind_them() {
         controller.on_congestion(&Signal::Ecn { now: Time::from_seconds(100.0), inflight });
         let after = (controller.window(), controller.pacing_rate().unwrap_or(0.0));
         let cut = after.0 < before.0 || after.1 < before.1;
-        assert_eq!(cut, answers.traits.minds_marks, "{}: {before:?} {after:?}", spec.name());
+        let minds = answers.traits.minds_marks || answers.asks.is_some();
+        assert_eq!(cut, minds, "{}: {before:?} {after:?}", spec.name());
+    }
+}
+
+/// Once a router has told its rate, neither a loss nor a mark makes `explicit_rate` smaller; before, both halve its window.
+#[test]
+fn routers_that_answer_end_what_reno_minds() {
+    let spec = Spec::named("explicit_rate").unwrap();
+    assert!(!spec.traits().minds_loss && !spec.traits().minds_marks);
+    let inflight = 10 * MSS;
+    let now = Time::from_seconds(100.0);
+    for signal in [crate::testing::loss(100.0, 10.0), Signal::Ecn { now, inflight }] {
+        let mut untold = Controller::new(&spec, MSS, inflight);
+        untold.on_congestion(&signal);
+        assert_eq!(untold.window(), 5.0 * MSS as f64);
+        let mut told = Controller::new(&spec, MSS, inflight);
+        told.on_fair_rate(8e6, 0.0);
+        let before = (told.window(), told.pacing_rate());
+        told.on_congestion(&signal);
+        assert_eq!((told.window(), told.pacing_rate()), before);
     }
 }
 

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.base.quantity import seconds
+from elephan.report.words.unheard import untold
 from elephan.report.words.view import View, arrow
 from elephan.result.run import Run
-from elephan.scenario import core
+from elephan.scenario import core, kinds
 from elephan.table.rows import column, texts
 from elephan.table.steps import shortest_ports
 
@@ -160,6 +161,16 @@ class Flow:
         """A word of the table `flows`."""
         return self.facts.flow_texts(name)[self.place]
 
+    @property
+    def control(self) -> Any:
+        """Its congestion control, with parameters where the scenario gives it some."""
+        name, spoken = self.text("congestion_control"), self.setting("congestion_control")
+        return spoken if isinstance(spoken, Mapping) and spoken.get("kind") == name else name
+
+    def minds(self, what: str) -> bool:
+        """Whether a `loss` or `marks` make its window or its rate smaller; one that asks routers is Reno while none tells it."""
+        return self.facts.minds(json.dumps(self.control), what)
+
     @cached_property
     def samples(self) -> Mapping[str, Array]:
         """Columns of its samples, and the times that each limit has held it up until then."""
@@ -251,6 +262,7 @@ class Facts:
         self._columns: dict[str, Array] = {}
         self._texts: dict[str, list[str]] = {}
         self._settings: dict[tuple[str, str, str], Any] = {}
+        self._minding: dict[tuple[str, str], bool] = {}
         self._paths: dict[tuple[str, str], frozenset[tuple[str, str]]] = {}
         events = run.events
         numbers = {name: _numbers(events, name) for name in _EVENT_NUMBERS}
@@ -370,6 +382,14 @@ class Facts:
             found = (_within(_options(owner), name) for owner in owners)
             self._settings[key] = next((value for value in found if value is not None), None)
         return self._settings[key]
+
+    def minds(self, control: str, what: str) -> bool:
+        """Whether a congestion control, as JSON, minds a `loss` or `marks` in this scenario; one that nobody knows may."""
+        if (control, what) not in self._minding:
+            words = json.loads(control)
+            minds = kinds.congestion_control(words).get(f"minds_{what}", True)
+            self._minding[control, what] = minds or bool(untold(words, self.run.resolved.get("links", [])))
+        return self._minding[control, what]
 
     def ports(self, name: str) -> Array:
         key = f"ports.{name}"

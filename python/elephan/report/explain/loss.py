@@ -118,7 +118,7 @@ def link_loss(facts: Facts) -> Iterator[Finding]:
     who = f"The link{'s' if len(ports) > 1 else ''} {names}"
     text, help, trial = f"{who} lost {many(len(lost), 'packet')} on the way (loss in the scenario).", "", None
     losers = [flow for flow in facts.lossy if flow.number in set(lost.flow.tolist()) and len(flow.repairs)]
-    blind = not any(kinds.congestion_control(flow.text("congestion_control")).get("minds_loss", True) for flow in losers)
+    blind = not any(flow.minds("loss") for flow in losers)
     if losers and not blind and len(lost) == len(facts.drops):
         cuts = int(sum(flow.value("cong_signals") for flow in losers))
         sender = "The sender" if len(losers) == 1 else "Senders"

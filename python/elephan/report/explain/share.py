@@ -187,8 +187,7 @@ def _busier(facts: Facts, flow: Flow) -> int | None:
 
 def _needed(flow: Flow) -> float | None:
     """The queue in bandwidth-delay products with which a window fills the path after a cut; None where that is not known."""
-    controller = flow.text("congestion_control")
-    leaves = kinds.congestion_control(controller).get("loss_leaves")
+    leaves = kinds.congestion_control(flow.control).get("loss_leaves")
     own = flow.setting("congestion_control.beta")
     leaves = own if leaves is not None and isinstance(own, int | float) else leaves
     return 1 / float(leaves) - 1 if leaves is not None else None
@@ -279,8 +278,7 @@ def marks(facts: Facts) -> Iterator[Finding]:
     total = np.nansum(count)
     of = f" (of {number(total)} in all)" if count[port] < total else ""
     marked = f"{many(count[port], 'packet')}{of}"
-    mind = (kinds.congestion_control(flow.text("congestion_control")).get("minds_marks", True) for flow in facts.flows)
-    deaf = bool(facts.flows) and not any(mind)
+    deaf = bool(facts.flows) and not any(flow.minds("marks") for flow in facts.flows)
     told = facts.flow_column("ecn_signals")
     slowed = "their senders do not slow down for marks (ECN)" if deaf else "senders slowed down by marks (ECN)"
     if not np.nansum(told) > 0 and not np.isnan(told).all():

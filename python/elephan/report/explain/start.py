@@ -83,7 +83,7 @@ def _hystart_off(flow: Flow) -> str:
 
 def _has_own_start(flow: Flow) -> bool:
     """Whether the congestion control of a flow begins in its own way."""
-    return bool(kinds.congestion_control(flow.text("congestion_control")).get("own_start", True))
+    return bool(kinds.congestion_control(flow.control).get("own_start", True))
 
 
 def slow_start_overshoot(facts: Facts) -> Iterator[Finding]:

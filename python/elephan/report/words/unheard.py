@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from elephan.scenario import kinds
@@ -11,8 +11,8 @@ from elephan.scenario import kinds
 ASKED = ("window", "rate")  # what only some queues tell; what every port of a switch writes is always told
 
 
-def untold(controller: str, links: Any) -> str:
-    """Returns what a congestion control (a name of the registry) asks routers and no queue of these links tells; empty if it lacks
+def untold(controller: str | Mapping[str, Any], links: Any) -> str:
+    """Returns what a congestion control (its name, or a table) asks routers and no queue of these links tells; empty if it lacks
     nothing.
     """
     asks = kinds.congestion_control(controller).get("asks")
