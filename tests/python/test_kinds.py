@@ -125,14 +125,21 @@ def test_a_comparison_leaves_out_what_is_not_tcp() -> None:
             on_scenario._carriers(source, {"toml": "[[traffic]]\n" + LARGE[kind]})
 
 
-def names() -> dict[str, str]:
-    """Every name of a kind, with its registry."""
-    registries = ("traffic", "queues", "congestion-controls")
-    return {name: registry for registry in registries for name, _ in core.call("listing", registry)}
+def names() -> set[str]:
+    """Every name of a kind: traffic, queues, congestion controls, templates and slow starts."""
+    listed = {
+        name for registry in ("traffic", "queues", "congestion-controls", "templates") for name, _ in core.call("listing", registry)
+    }
+    schema = json.loads((ROOT / "schema/elephan.schema.json").read_text(encoding="utf-8"))
+    slow_starts = schema["$defs"]["Overrides"]["properties"]["slow_start"]["anyOf"][0]["enum"]
+    assert {"hystart", "hystartpp"} < set(slow_starts)
+    return listed | set(slow_starts)
 
 
-# Names of kinds that are also plain words of the language of tables, drawings and commands.
-WORDS = {"none", "red", "frames", "messages", "transfers", "users", "burst", "fast", "scalable", "compound", "replay"}
+# Names of kinds that are also plain words of the language of tables, drawings and commands: `linux` is a stack, `classic` is ECN.
+WORDS = {"none", "red", "frames", "messages", "transfers", "users", "burst", "fast", "scalable", "compound", "replay"} | {
+    *("path", "star", "classic", "limited", "linux")
+}
 
 # Files that name kinds, and why.
 MAY_NAME = {
@@ -148,13 +155,14 @@ MAY_NAME = {
     "report/figure/panel_figures.py": "Reno is whom all are compared with",
     "report/page/compare_page.py": "Reno is whom all are compared with",
     "report/explain/loss.py": "advice names one to try",
+    "report/explain/start.py": "advice names one to try",
     "report/words/warnings.py": "the default queue of a port, and in words",
 }
 
 
 def named() -> Iterator[tuple[str, int, str]]:
     """Where Python names a kind, in code."""
-    known = names().keys() - WORDS
+    known = names() - WORDS
     for file in sorted((ROOT / "python/elephan").rglob("*.py")):
         where = file.relative_to(ROOT / "python/elephan").as_posix()
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -168,6 +176,29 @@ def test_python_names_kinds_only_where_a_reason_is_given() -> None:
     assert not astray, f"a kind answers for itself (elephan.scenario.kinds): {astray}"
     unused = [reason for reason in MAY_NAME if not any(file.startswith(reason) for file, _, _ in found)]
     assert not unused, unused
+
+
+# Files of the page that name kinds, and why.
+PAGE_MAY_NAME = {
+    "model/pairs.svelte.ts": "who meets first, until others are chosen",
+    "view/Gallery.svelte": "the text of an empty scenario",
+}
+
+
+def test_the_page_names_kinds_only_where_a_reason_is_given() -> None:
+    sources = ROOT / "explore/src"
+    known = "|".join(sorted(names() - WORDS))
+    # A word in quotes, or quoted within a longer text.
+    pattern = re.compile(rf"""["'`](?:{known})\\?["'`]""")
+    found = {
+        file.relative_to(sources).as_posix(): pattern.findall(file.read_text(encoding="utf-8"))
+        for ending in ("ts", "svelte")
+        for file in sorted(sources.rglob(f"*.{ending}"))
+        if "generated" not in file.parts
+    }
+    assert len(found) > 40
+    naming = {file: words for file, words in found.items() if words}
+    assert naming.keys() == PAGE_MAY_NAME.keys(), naming
 
 
 # Files of Rust, outside those of the kinds, that name a variant of a registry, and why.
