@@ -42,11 +42,10 @@ tcp  = {{ ecn = "dctcp", rto_min = "10 ms" }}
 """
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_dctcp_across_two_bottlenecks(seed: int) -> None:
-    """A sender of S1, S2 and S3 has 46, 475 and 54 Mb/s: ten of the first and of the last fill 1 Gb/s, and ten of the first
-    with twenty of the middle 10 Gb/s, so these are rates on the wire: 1538 bytes for 1448 of TCP with timestamps. The Jain
-    index within each group is 0.99."""
+_GROUPS = [("s1", "r1"), ("s2", "r2"), ("s3", "r1")]
+
+
+def two_bottlenecks(seed: int) -> el.Run:
     links = [
         ("s1", "t1", 1, 20),
         ("s2", "t1", 1, 20),
@@ -55,10 +54,17 @@ def test_dctcp_across_two_bottlenecks(seed: int) -> None:
         ("t2", "r1", 1, 20),
         ("t2", "r2", 1, 20),
     ]
-    groups = [("s1", "r1"), ("s2", "r2"), ("s3", "r1")]
     text = _TWO_BOTTLENECKS + "".join(_EACH_LINK.format(*link) for link in links)
-    run = el.run(text + "".join(_EACH_GROUP.format(*group) for group in groups), seed=seed)
-    for (group, _), published in zip(groups, (46e6, 475e6, 54e6), strict=True):
+    return el.run(text + "".join(_EACH_GROUP.format(*group) for group in _GROUPS), seed=seed)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_dctcp_across_two_bottlenecks(seed: int) -> None:
+    """A sender of S1, S2 and S3 has 46, 475 and 54 Mb/s: ten of the first and of the last fill 1 Gb/s, and ten of the first
+    with twenty of the middle 10 Gb/s, so these are rates on the wire: 1538 bytes for 1448 of TCP with timestamps. The Jain
+    index within each group is 0.99."""
+    run = two_bottlenecks(seed)
+    for (group, _), published in zip(_GROUPS, (46e6, 475e6, 54e6), strict=True):
         rates = [
             rate * 1538 / 1448
             for rate, traffic in zip(run.flows["goodput_bps"].to_pylist(), run.flows["traffic"].to_pylist(), strict=True)
