@@ -36,7 +36,7 @@ def beyond_path(trace: Trace) -> str:
 
 def widened(trace: Trace, every_ns: int) -> str:
     """Returns a note about series whose intervals had to become wider than was asked for."""
-    samples = trace.samples
+    samples = trace.sample_columns("connection", "span_ns")
     if not samples.num_rows:
         return ""
     # A long silence is one interval: the shortest says how wide they are.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from elephan.base.quantity import counted
 from elephan.capture import asked, logs, sources
 from elephan.capture.activity import Activity, enough
 from elephan.capture.oneway import one_way_notes
+from elephan.capture.ranked import Large, Ranked, Total
 from elephan.capture.seriesnotes import beyond_path, widened
 from elephan.result import folder
 from elephan.result.run import Run, load_run, read_table
@@ -37,41 +37,10 @@ if TYPE_CHECKING:
 VANTAGES = ("sender", "receiver", "between")
 ENDS = ("sender", "receiver")  # where a round-trip time is one of the whole way
 
-# Columns that folders of earlier versions do not have.
-LATER = (
-    "setup_ns",
-    "syn_retrans",
-    "segs_retrans_fast",
-    "segs_retrans_timeout",
-    "segs_retrans_probe",
-    "segs_retrans_needless",
-    "window_probes",
-    "rwin_closed_ns",
-    "recovery_ns",
-)
+FEW = 32  # tables of one connection that are kept: those of the figures
 SHARE_MIN = 0.05  # of what the largest connection delivers: what carries less takes nothing that matters from it
 
 Array = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Total:
-    """What all connections delivered together, from the first data to the last."""
-
-    connections: int
-    delivered_bytes: int
-    begin_ns: int
-    end_ns: int
-
-    @property
-    def goodput_bps(self) -> float | None:
-        """The mean rate over that time; None where it is none."""
-        span = self.end_ns - self.begin_ns
-        return self.delivered_bytes * 8e9 / span if span > 0 else None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return vars(self) | {"goodput_bps": self.goodput_bps}
 
 
 class Trace(folder.Result):
@@ -99,6 +68,8 @@ class Trace(folder.Result):
         self, tables: Mapping[str, Any], summary: dict[str, Any], manifest: dict[str, Any], beside: Run | None = None
     ) -> None:
         self._tables = dict(tables)
+        self._large: dict[str, Large] = {}
+        self._few: dict[tuple[str, int], pa.Table] = {}
         self.summary = summary
         self.manifest = manifest
         self.beside = beside  # the run that it is compared with
@@ -113,6 +84,13 @@ class Trace(folder.Result):
             table = pa.table(table)
         self._tables[name] = table
         return table
+
+    def _part(self, name: str) -> Large:
+        """A table of which only parts are wanted."""
+        if name not in self._large:
+            table = self._tables[name]
+            self._large[name] = Large(table if isinstance(table, Path) else self._table(name))
+        return self._large[name]
 
     @property
     def connections(self) -> pa.Table:
@@ -143,23 +121,23 @@ class Trace(folder.Result):
         return int(self.summary["span_ns"])
 
     @cached_property
-    def ranked(self) -> list[dict[str, Any]]:
-        """The rows of `connections`, those that delivered most first."""
-        rows = self.connections.to_pylist()
-        if missing := dict.fromkeys(name for name in LATER if name not in self.connections.column_names):
-            rows = [missing | row for row in rows]
-        return sorted(rows, key=lambda row: (-row["delivered_bytes"], row["connection"]))
+    def ranked(self) -> Ranked:
+        """The rows of `connections`, those that delivered most first. Each is made when it is looked at."""
+        return Ranked(self._part("connections"))
 
     def row(self, number: int) -> dict[str, Any]:
         """Returns the row of `connections` of a connection. Raises InputError if there is none."""
-        row = next((row for row in self.ranked if row["connection"] == number), None)
-        if row is None:
-            numbers = sorted(row["connection"] for row in self.ranked)
-            if not numbers:
+        return self.ranked.at(self._place(number))
+
+    def _place(self, number: int) -> int:
+        place = self.ranked.place(number)
+        if place is None:
+            numbers = self.ranked.numbers
+            if not numbers.size:
                 raise InputError("no connection")
-            there = f"they are {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f"there is only {numbers[0]}"
+            there = f"they are {numbers.min()} to {numbers.max()}" if numbers.size > 1 else f"there is only {numbers[0]}"
             raise InputError(f"no connection {number}: {there}")
-        return row
+        return place
 
     @property
     def focus(self) -> int:
@@ -169,69 +147,84 @@ class Trace(folder.Result):
 
     def label(self, number: int) -> str:
         """Returns a connection as a reader would call it; with ports where two connections have the same hosts."""
-        row = self.row(number)
-        ends = (row["source"], row["destination"])
-        alike = sum((other["source"], other["destination"]) == ends for other in self.ranked)
+        place = self._place(number)
+        row, (source, destination) = self.ranked.at(place), self.ranked.ends
+        alike = int(((source == source[place]) & (destination == destination[place])).sum())
         ports = (f":{row['source_port']}", f":{row['destination_port']}") if alike > 1 else ("", "")
-        return f"{ends[0]}{ports[0]} → {ends[1]}{ports[1]}"
+        return f"{row['source']}{ports[0]} → {row['destination']}{ports[1]}"
+
+    def _of(self, name: str, number: int) -> pa.Table:
+        """Rows of one connection, of which the figures ask for several columns."""
+        if (name, number) not in self._few:
+            if len(self._few) >= FEW:
+                self._few.pop(next(iter(self._few)))
+            self._few[name, number] = self._part(name).of(number)
+        return self._few[name, number]
 
     def series(self, number: int, name: str) -> tuple[Array, Array]:
         """Returns a column of `connection_samples` of one connection: ends of the intervals in ns, and as many values."""
-        samples = self.samples
-        if not samples.num_rows:
-            return np.empty(0), np.empty(0)
-        chosen = column(samples, "connection") == number
-        return column(samples, "time_ns")[chosen], column(samples, name)[chosen]
+        samples = self._of("connection_samples", number)
+        return column(samples, "time_ns"), column(samples, name)
+
+    def sample_columns(self, *names: str) -> pa.Table:
+        """Returns columns of `connection_samples`, of all connections."""
+        return self._part("connection_samples").columns(names)
 
     def activity(self, number: int) -> Activity:
         """Returns when a connection did something."""
-        return Activity(self.samples, number)
+        return Activity(self._of("connection_samples", number), number)
 
     def times(self, number: int, *kinds: str) -> tuple[Array, Array]:
         """Returns times in ns, ascending, and places in the stream, in bytes, of events of some kinds."""
-        events = self.events
-        chosen = (column(events, "connection") == number) & among(events, "kind", kinds)
+        events = self._of("trace_events", number)
+        chosen = among(events, "kind", kinds)
         order = np.argsort(column(events, "time_ns")[chosen], kind="stable")
         return column(events, "time_ns")[chosen][order], column(events, "seq_bytes")[chosen][order]
 
     @property
     def knows_cuts(self) -> bool:
         """Whether it says when windows were cut: a log does not, nor a folder that was written when nobody looked for them."""
-        return bool(self.summary["packets"]) and "cong_signals" in self.connections.column_names
+        return bool(self.summary["packets"]) and self.ranked.has("cong_signals")
 
     @cached_property
-    def carrying(self) -> list[dict[str, Any]]:
-        """The rows of `connections` that carry a share of what was delivered, those that delivered most first."""
-        most = max((row["delivered_bytes"] for row in self.ranked), default=0)
-        return [row for row in self.ranked if row["delivered_bytes"] > SHARE_MIN * most]
+    def carrying(self) -> int:
+        """How many connections carry a share of what was delivered: the first of `ranked`."""
+        (delivered,) = self.ranked.numeric("delivered_bytes")
+        return int((delivered > SHARE_MIN * delivered.max(initial=0.0)).sum())
+
+    def data_span(self, most: int) -> tuple[float, float] | None:
+        """Returns when the first `most` of `ranked` began and ended to deliver, ns; None if none did."""
+        begin, end = (times[self.ranked.order[:most]] for times in self.ranked.numeric("data_start_ns", "data_end_ns"))
+        timed = ~np.isnan(begin + end)
+        return (float(begin[timed].min()), float(end[timed].max())) if timed.any() else None
+
+    @cached_property
+    def count(self) -> int:
+        """How many connections there are, of which each may have a row for either direction."""
+        return self.ranked.both_ways()
 
     @cached_property
     def total(self) -> Total | None:
         """All connections together; None where nothing was delivered."""
-        timed = [row for row in self.ranked if row["data_start_ns"] is not None and row["data_end_ns"] is not None]
-        rows = [row for row in timed if row["delivered_bytes"] > 0]
-        if not rows:
+        begin, end, delivered = self.ranked.numeric("data_start_ns", "data_end_ns", "delivered_bytes")
+        chosen = ~np.isnan(begin + end) & (delivered > 0)
+        if not chosen.any():
             return None
-        ends = {
-            (frozenset(((r["source"], r["source_port"]), (r["destination"], r["destination_port"]))), r["start_ns"]) for r in rows
-        }
-        begin, end = min(row["data_start_ns"] for row in rows), max(row["data_end_ns"] for row in rows)
-        return Total(len(ends), sum(row["delivered_bytes"] for row in rows), begin, end)
+        times = int(begin[chosen].min()), int(end[chosen].max())
+        return Total(self.ranked.both_ways(chosen), int(delivered[chosen].sum()), *times)
 
     def beside_share(self, row: dict[str, Any]) -> float:
         """Returns what other connections of the same direction delivered meanwhile, over what this connection delivered."""
         begin, end = row["data_start_ns"], row["data_end_ns"]
         if not row["delivered_bytes"] or begin is None or end is None:
             return 0.0
-        others = 0.0
-        for other in self.ranked:
-            opposite = other["source"] == row["destination"] or other["destination"] == row["source"]
-            if other is row or opposite or other["data_start_ns"] is None or other["data_end_ns"] is None:
-                continue
-            lasted = max(other["data_end_ns"] - other["data_start_ns"], 1)
-            together = min(end, other["data_end_ns"]) - max(begin, other["data_start_ns"])
-            others += other["delivered_bytes"] * max(together, 0) / lasted
-        return others / float(row["delivered_bytes"])
+        begins, ends, delivered = self.ranked.numeric("data_start_ns", "data_end_ns", "delivered_bytes")
+        place, (source, destination) = self._place(row["connection"]), self.ranked.ends
+        others = (source != destination[place]) & (destination != source[place]) & ~np.isnan(begins + ends)
+        others[place] = False
+        together = np.maximum(np.minimum(end, ends) - np.maximum(begin, begins), 0.0)
+        meanwhile = delivered[others] * together[others] / np.maximum(ends - begins, 1.0)[others]
+        return float(meanwhile.sum()) / float(row["delivered_bytes"])
 
     def _plateau(self, row: dict[str, Any]) -> float | None:
         """What the path carries of a connection: of the rate that was given, else as the run beside says; None if it is shared."""
@@ -290,6 +283,10 @@ class Trace(folder.Result):
 
     def as_dict(self) -> dict[str, Any]:
         """Returns plain values, for JSON."""
+        return {**self.streamed(), "connections": list(self.ranked)}
+
+    def streamed(self) -> dict[str, Any]:
+        """Returns the values of `as_dict`; rows of connections are made while they are written."""
         found, total = self.found_phases, self.total
         return {
             "summary": self.summary,
@@ -310,7 +307,7 @@ class Trace(folder.Result):
 
     def __repr__(self) -> str:
         packets = counted(self.summary["packets"], "packet")
-        return shown(f"<elephan.Trace {self.name}: {packets}, {counted(self.connections.num_rows, 'connection')}>")
+        return shown(f"<elephan.Trace {self.name}: {packets}, {counted(len(self.ranked), 'connection')}>")
 
 
 def _read(paths: list[Path], where: Path | None, options: dict[str, Any], progress: bool) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -28,16 +28,41 @@ def _plain(value: Any) -> Any:
 
 
 def print_json(value: Any) -> None:
-    """Prints JSON on standard output."""
+    """Prints JSON on standard output. Rows that a value of an object makes one by one are printed one by one."""
     escaped = not (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
-    print(escaped_json(json_module.dumps(_plain(value), indent=1, ensure_ascii=escaped)))
+
+    def text(one: Any, level: int = 0) -> str:
+        told = json_module.dumps(_plain(one), indent=1, ensure_ascii=escaped)
+        return escaped_json(told.replace("\n", "\n" + " " * level))
+
+    if not isinstance(value, dict) or not any(_is_made(one) for one in value.values()):
+        print(text(value))
+        return
+    between = "{"
+    for key, one in value.items():
+        print(f"{between}\n {text(key)}: ", end="")
+        if _is_made(one):
+            edge = "["
+            for row in one:
+                print(f"{edge}\n  {text(row, 2)}", end="")
+                edge = ","
+            print("\n ]" if edge == "," else "[]", end="")
+        else:
+            print(text(one, 1), end="")
+        between = ","
+    print("\n}")
+
+
+def _is_made(value: Any) -> bool:
+    """Whether rows are made while they are read."""
+    return isinstance(value, Sequence) and not isinstance(value, (str, list, tuple))
 
 
 def show(result: Result, folder: Path, json: bool, draw: bool = False) -> None:
     """Prints a result of any kind, which is in a folder; with `draw` its report is drawn then, though not for machines."""
     kind = kinds.of(result)
     if json:
-        print_json({"folder": str(folder), **result.as_dict(), "warnings": kind.warnings(result)})
+        print_json({"folder": str(folder), **result.streamed(), "warnings": kind.warnings(result)})
         return
     from elephan.report.screen import Screen
 

@@ -380,6 +380,10 @@ class Result:
         """Returns plain values, for JSON."""
         raise NotImplementedError
 
+    def streamed(self) -> dict[str, Any]:
+        """Returns the values of `as_dict`; a long list of rows may be made while it is written."""
+        return self.as_dict()
+
     def fill(self, partial: Path) -> None:
         """Writes everything of the result's folder but the report; a manifest only if `manifest_head` is not all that it says."""
         raise NotImplementedError

@@ -34,8 +34,11 @@ if TYPE_CHECKING:
 Late = Any  # a value, or a function that gives it
 
 
-def read_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Returns a table, or some of its columns with each text held once, from its file; raises one line about why not."""
+def read_table(file: Path, columns: Sequence[str] | None = None, pick: Callable[[Any], pa.Table] | None = None) -> pa.Table:
+    """Returns a table, or some of its columns with each text held once, from its file; raises one line about why not.
+
+    `pick`: takes the open `ParquetFile` and returns the part of the table that is wanted.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -49,7 +52,7 @@ def read_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
         # Without threads of its own: if memory is short, pyarrow waits for ever for those that it could not start.
         with parquet.ParquetFile(file, pre_buffer=False, read_dictionary=columns) as opened:
             names = opened.schema_arrow.names
-            table = opened.read(columns=columns, use_threads=False)
+            table = opened.read(columns=columns, use_threads=False) if pick is None else pick(opened)
     except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:  # also of nonsense in its footer
         if from_outside(error):
             raise

@@ -31,17 +31,17 @@ SEEN = 0.02  # of the height of a figure
 SHORT, MARGIN = 0.5, 0.05  # of the capture; of what is shown of it
 INTERVALS, INTERVALS_MAX, INTERVAL_MIN_NS = 120, 100_000, 1e6  # of rates: in what is shown, in the whole capture
 GRID = 32  # points in an interval at which series of several connections are added up
+_CONNECTION = ("connection", "source", "destination", "source_port", "destination_port", "start_ns", "delivered_bytes")
 _FLOW = ["flow", "source", "destination", "traffic", "start_ns"]
 
 
 def _shown(trace: Trace) -> list[int]:
     """The connections that delivered most, as far as they have a series."""
-    rows = [row for row in trace.ranked if row["delivered_bytes"] > 0]
-    return [row["connection"] for row in rows[:SHOWN_MAX]]
+    return [row["connection"] for row in trace.ranked[:SHOWN_MAX] if row["delivered_bytes"] > 0]
 
 
 def _rest(trace: Trace) -> str:
-    with_data = sum(row["delivered_bytes"] > 0 for row in trace.ranked)
+    with_data = int((trace.ranked.numeric("delivered_bytes")[0] > 0).sum())
     return f" The {SHOWN_MAX} of {with_data} connections that delivered most." if with_data > SHOWN_MAX else ""
 
 
@@ -53,12 +53,10 @@ def _shown_time(trace: Trace, number: int | None = None) -> tuple[float, float]:
     span = float(max(trace.span_ns, beside, 1))
     if beside:
         return 0.0, span
-    rows = trace.carrying if number is None else [trace.row(number)]
-    if len(rows) > SHOWN_MAX:
-        found = [
-            (row["data_start_ns"], row["data_end_ns"]) for row in rows if None not in (row["data_start_ns"], row["data_end_ns"])
-        ]
+    if number is None and trace.carrying > SHOWN_MAX:
+        found = [times for times in [trace.data_span(trace.carrying)] if times is not None]
     else:
+        rows = trace.ranked[: trace.carrying] if number is None else [trace.row(number)]
         found = [bounds for row in rows if (bounds := trace.activity(row["connection"]).bounds()) is not None]
     if not found:
         return 0.0, span
@@ -115,7 +113,7 @@ def _flows_beside(trace: Trace) -> dict[int, int]:
         return {}
     sampled = set(column(run.flow_samples, "flow").astype(int).tolist())
     flows = [row for row in run.flows.select(_FLOW).to_pylist() if row["flow"] in sampled]
-    rows = [row for row in trace.ranked if row["delivered_bytes"] > 0]
+    rows = [row for row in trace.ranked.columns(*_CONNECTION).to_pylist() if row["delivered_bytes"] > 0]
     pairs = {_ends(row) for row in rows} & {_ends(flow) for flow in flows}
     if not pairs:
         return _matched(rows, flows)
@@ -152,18 +150,35 @@ def _top(values: list[d.Array]) -> float:
 
 def _together(trace: Trace, width: float, round_ns: float) -> tuple[d.Array, d.Array]:
     """Middles of intervals and the rate of all connections in each, where more than one carries a share; else nothing."""
-    if len(trace.carrying) < 2:
+    if trace.carrying < 2:
         return np.empty(0), np.empty(0)
-    samples = trace.samples
-    number, time, span, total = (column(samples, key) for key in ("connection", "time_ns", "span_ns", "delivered_bytes"))
+    names = ("connection", "time_ns", "span_ns", "delivered_bytes")
+    samples = trace.sample_columns(*names)
+    number, time, span, total = (column(samples, key) for key in names)
     order = np.lexsort((time, number))
-    begins = np.unique(number[order], return_index=True)[1]
-    grid = np.arange(0.0, time.max() + width / GRID, width / GRID)
-    together = np.zeros(grid.size)
-    for own in np.split(order, begins[1:]):
-        at = np.concatenate([[time[own[0]] - span[own[0]]], time[own]])
-        together += np.interp(grid, at, np.concatenate([[0.0], total[own]]))
-    return d.rates(grid, together, width, round_ns)
+    number, time, span, total = number[order], time[order], span[order], total[order]
+    first = np.diff(number, prepend=-1.0) != 0
+    before, had = np.where(first, time - span, np.roll(time, 1)), np.where(first, 0.0, np.roll(total, 1))
+    step = width / GRID
+    grid = np.arange(0.0, time.max() + step, step)
+    return d.rates(grid, _sum_of_lines(grid, step, before, time, total - had), width, round_ns)
+
+
+def _sum_of_lines(grid: d.Array, step: float, begin: d.Array, end: d.Array, rise: d.Array) -> d.Array:
+    """The sum, at times `step` apart, of lines that each rise evenly from 0 at the begin to `rise` at the end."""
+    size = grid.size
+    # The first point of the grid at or after a begin or an end; what is left of the line's rise lies between these.
+    low, high = (np.clip(np.ceil(at / step).astype(np.int64), 0, size - 1) for at in (begin, end))
+    wide = high > low
+    share = np.zeros(rise.size)
+    share[wide] = (grid[low] - begin)[wide] / (end - begin)[wide]
+    rises = np.bincount(low, np.where(wide, rise * share, rise), size)
+    slope = rise[wide] / (end - begin)[wide]
+    rises += np.bincount(high[wide], slope * (end[wide] - grid[high[wide] - 1]), size)
+    # Between its first and its last point a line gains the same at each.
+    whole = slope * step
+    even = np.bincount(low[wide] + 1, whole, size + 1)[:size] - np.bincount(high[wide], whole, size)
+    return np.cumsum(rises + np.cumsum(even))
 
 
 def throughput(trace: Trace) -> Drawing | None:
@@ -228,7 +243,7 @@ def round_trips(trace: Trace) -> Drawing | None:
         axes.plot(*d.thin(time * x, rtt * factor), color=color(i), label=trace.label(number))
     _dashed(axes, beside, x, factor)
     d.legend_below(axes)
-    at = {row["vantage"] for row in trace.ranked if row["connection"] in shown}
+    at = {trace.row(number)["vantage"] for number in shown}
     how = ["From a segment sent once to the ACK that covers it, the mean of each interval."] if at - {"receiver"} else []
     if "receiver" in at:
         how.append("At the receiver: from a time stamp sent to the first data that echoes it.")

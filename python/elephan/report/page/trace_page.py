@@ -48,10 +48,7 @@ def answer(trace: Trace) -> list[str]:
         return [_nothing(summary)]
     span = show(trace.span_ns, "ns", 3)
     packets = counted(summary["packets"], "packet") if summary["packets"] else f"a log of {summary['format']}"
-    count = len(
-        {(frozenset(((r["source"], r["source_port"]), (r["destination"], r["destination_port"]))), r["start_ns"]) for r in rows}
-    )
-    lines = [f"{packets} in {span}: {counted(count, 'connection')}."]
+    lines = [f"{packets} in {span}: {counted(trace.count, 'connection')}."]
     total = trace.total
     if total is not None and total.connections > 1:
         rate = f" at {show(total.goodput_bps, 'bps')}" if total.goodput_bps else ""
