@@ -69,12 +69,21 @@ class Rule:
         return f"RFC {self.rfc} section {self.section}, {self.name or self.level}"
 
 
+@dataclass
+class Document:
+    """One RFC: its title, what is to be known of its list, and its rules."""
+
+    title: str
+    note: str
+    rules: list[Rule]
+
+
 def _names(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else list(value or [])
 
 
-def read(path: Path) -> tuple[str, list[Rule]]:
-    """Returns the title of an RFC and its rules."""
+def read(path: Path) -> Document:
+    """Returns what the file of an RFC says."""
     held = tomllib.loads(path.read_text(encoding="utf-8"))
     rules = []
     for one in held["rule"]:
@@ -96,11 +105,11 @@ def read(path: Path) -> tuple[str, list[Rule]]:
                 cut=one.get("cut", []),
             )
         )
-    return held["title"], rules
+    return Document(held["title"], held.get("note", ""), rules)
 
 
-def register(folder: Path = FOLDER) -> dict[int, tuple[str, list[Rule]]]:
-    """Returns the title and the rules of each RFC, in the order of the page."""
+def register(folder: Path = FOLDER) -> dict[int, Document]:
+    """Returns the RFCs by number, in the order of the page."""
     return {number: read(folder / f"rfc{number}.toml") for number in ORDER if (folder / f"rfc{number}.toml").is_file()}
 
 
@@ -165,11 +174,11 @@ def counts(rules: list[Rule]) -> Counter[str]:
     return Counter(rule.state for rule in rules)
 
 
-def table(held: dict[int, tuple[str, list[Rule]]]) -> list[tuple[str, ...]]:
+def table(held: dict[int, Document]) -> list[tuple[str, ...]]:
     """Returns rows of words: RFC, `n of m`, the share of what applies, and the other states; the last row sums up."""
-    every = [rule for _, rules in held.values() for rule in rules]
+    every = [rule for one in held.values() for rule in one.rules]
     rows = [("RFC", "tested", "of what applies", *STATES[1:])]
-    for name, rules in [*((str(number), rules) for number, (_, rules) in held.items()), ("all", every)]:
+    for name, rules in [*((str(number), one.rules) for number, one in held.items()), ("all", every)]:
         found = counts(rules)
         applies = len(rules) - found["left out"]
         share = f"{100 * found['tested'] / applies:.0f} %" if applies else "-"
@@ -191,20 +200,21 @@ def _entry(rule: Rule) -> str:
     )
 
 
-def page(held: dict[int, tuple[str, list[Rule]]]) -> str:
+def page(held: dict[int, Document]) -> str:
     """Returns the page of the book."""
     first, *rows = table(held)
     lines = [HEAD, "| " + " | ".join(first) + " |", "|---" * len(first) + "|"]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
-    for number, (title, rules) in held.items():
-        lines += ["", f"## RFC {number}: {title}", "", *(_entry(rule) for rule in rules)]
+    for number, one in held.items():
+        note = [textwrap.fill(one.note, COLUMNS), ""] if one.note else []
+        lines += ["", f"## RFC {number}: {one.title}", "", *note, *(_entry(rule) for rule in one.rules)]
     return "\n".join(lines) + "\n"
 
 
 def main(arguments: list[str]) -> int:
     """Checks the register, and writes or checks the page; returns the exit status."""
     held = register()
-    found = [problem for _, rules in held.values() for rule in rules for problem in problems(rule)]
+    found = [problem for one in held.values() for rule in one.rules for problem in problems(rule)]
     for problem in found:
         print(problem, file=sys.stderr)
     rows = table(held)

@@ -50,7 +50,7 @@ def arguments_of(test: str) -> tuple[list[str], str]:
 
 def candidates() -> list[requirements.Rule]:
     """Returns the rules that can be taken out and have a test of Rust."""
-    every = [rule for _, rules in requirements.register().values() for rule in rules]
+    every = [rule for one in requirements.register().values() for rule in one.rules]
     return [rule for rule in every if rule.cut and any(_of_rust(test) for test in rule.test)]
 
 

@@ -22,12 +22,12 @@ TEST = "crates/tcp/src/prr.rs: bursts_of_losses_are_bounded"
 SCRIPT = "tests/packetdrill/closing/active.pkt"
 
 
-def held() -> dict[int, tuple[str, list[requirements.Rule]]]:
+def held() -> dict[int, requirements.Document]:
     return requirements.register()
 
 
 def test_each_place_and_test_is_there():
-    assert [problem for _, rules in held().values() for rule in rules for problem in requirements.problems(rule)] == []
+    assert [problem for one in held().values() for rule in one.rules for problem in requirements.problems(rule)] == []
 
 
 def test_each_file_is_read():
@@ -36,12 +36,12 @@ def test_each_file_is_read():
 
 
 def test_every_numbered_rule_of_rfc_9293_is_listed_once():
-    found = Counter(rule.name for rule in held()[9293][1])
+    found = Counter(rule.name for rule in held()[9293].rules)
     assert found == Counter(f"{kind}-{number}" for kind, numbers in NUMBERED.items() for number in numbers)
 
 
 def test_the_level_is_that_of_the_number():
-    wrong = [rule.name for rule in held()[9293][1] if rule.level.startswith("MUST") != rule.name.startswith("MUST")]
+    wrong = [rule.name for rule in held()[9293].rules if rule.level.startswith("MUST") != rule.name.startswith("MUST")]
     assert wrong == []
 
 
