@@ -41,7 +41,7 @@ def in_own_process(code: str) -> Any:
     """Returns what `code` prints as JSON: a namespace belongs to a process, and tests stay in theirs."""
     head = "import json\nfrom pathlib import Path\nfrom kernel.referee import compare, play, stimulus, wire\nwire.in_front()\n"
     ran = subprocess.run(
-        [sys.executable, "-c", head + code], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", head + code], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=500, check=False
     )
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)

@@ -17,7 +17,7 @@ from kernel.referee.stimulus import MSS, SCALE, Receiving, Sending
 from kernel.referee.wire import ACK, CWR, ECE, SYN, Segment
 
 DELAYED_S = 0.04
-LONGEST_S = 12.0
+LONGEST_S = 8.0
 CE = 3
 Stack = Kernel | Elephan
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any
@@ -12,8 +13,8 @@ from kernel.referee.script import SACK, STAMPS
 from kernel.referee.stimulus import SCALE, Receiving, Sending
 from kernel.referee.wire import CWR, ECE, PSH, Segment
 
-# How many smaller cases are tried.
-TRIES = 40
+# How many smaller cases are tried, and for how long.
+TRIES, SHRINK_S = 60, 60.0
 # Segments of one burst leave within this time.
 TOGETHER_S = 0.002
 # What a case has where nothing is drawn; tried one by one.
@@ -45,8 +46,8 @@ def smaller(case: Sending | Receiving) -> Iterator[Sending | Receiving]:
 
 def shrunk(outcome: Outcome, tries: int = TRIES) -> Outcome:
     """Returns the outcome of the smallest case found whose first difference is of the same quantity."""
-    moved = True
-    while moved and tries > 0:
+    moved, end = True, time.monotonic() + SHRINK_S
+    while moved and tries > 0 and time.monotonic() < end:
         moved = False
         for case in smaller(outcome.case):
             tries -= 1
@@ -54,7 +55,7 @@ def shrunk(outcome: Outcome, tries: int = TRIES) -> Outcome:
             if found.kind == outcome.kind and not found.spoilt:
                 outcome, moved = found, True
                 break
-            if tries <= 0:
+            if tries <= 0 or time.monotonic() >= end:
                 break
     return outcome
 
