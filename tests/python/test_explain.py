@@ -366,7 +366,7 @@ def test_a_story_as_text_markdown_and_json(tmp_path: Path, capfd: pytest.Capture
     assert one.markdown().startswith("# One flow, one bottleneck (seed 1)\n")
     assert "1. **125 ms:** Slow start of bulk" in one.markdown()
     shares = one.limit_lines()
-    assert shares[0].startswith("bulk: congestion window ")
+    assert shares[0].startswith("bulk: full link ")
     assert cli.status_of(["explain", str(tmp_path / "r")]) == 0
     text = capfd.readouterr().out
     assert "1. 125 ms: Slow start of bulk" in text
