@@ -157,7 +157,7 @@ with pool() as workers:
 @asks_the_kernel
 @pytest.mark.slow
 def test_random_senders_agree_as_often_as_the_page_says():
-    """docs/kernel.md says that 40 of 120 agree."""
+    """docs/kernel.md says that 44 of 120 agree."""
     code = """
 from kernel.referee.__main__ import _drawn, pool
 with pool() as workers:
