@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], float] | str] = {
     "conformance": (("reno", "--quick", "--out", "conforms"), 3.0),
     "diff": (("one", "two"), 0.6),
     "docs": (("dctcp",), 0.4),
+    "doctor": (("kept",), 0.6),
     "explain": (("one",), 0.8),
     "explore": (("--no-open",), 0.3),
     "list": (("scenarios",), 0.4),
@@ -47,6 +48,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], float] | str] = {
     "study run": (("intel-2004", "--quick", "--out", "study"), 4.0),
     "sweep": (("sawtooth", *SHORT, "-s", "template.delay=5ms,20ms", "-n", "3", "--out", "swept"), 3.0),
     "sweep processes": (("sawtooth", *SHORT, "-n", "4", "--on", "processes", "--out", "swept-elsewhere"), 3.0),
+    "verify": ((), 2.0),
 }
 CALLED = [name for name, one in COMMANDS.items() if not isinstance(one, str)]
 

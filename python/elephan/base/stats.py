@@ -28,7 +28,9 @@ __all__ = [
     "batch_interval",
     "coefficient_of_variation",
     "detectable_difference",
+    "differences",
     "holm",
+    "intervals",
     "jain",
     "jain_per_window",
     "mean_interval",
@@ -99,6 +101,12 @@ def intervals(
 
     `low` and `top`: the bounds of each row. NaN values are left out. The spread is the distance of the largest from the least
     value over the mean. An interval is clear if it leaves out 0; that of equal values never is.
+
+    >>> import numpy as np
+    >>> rows = np.array([[4.0, 5.0, 6.0], [1.0, 1.0, np.nan]])
+    >>> el.stats.intervals(rows, np.zeros(2), np.full(2, np.inf)).round(3)[:, :4]
+    array([[3.   , 5.   , 2.516, 7.484],
+           [2.   , 1.   , 1.   , 1.   ]])
     """
     given = [np.ascontiguousarray(one, dtype=np.float64) for one in (rows, low, top)]
     found = _core.intervals(given[0].tobytes(), rows.shape[1], given[1].tobytes(), given[2].tobytes(), level)
@@ -106,7 +114,12 @@ def intervals(
 
 
 def differences(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Returns `a - b` of arrays of one shape; 0 where both are equal but for rounding."""
+    """Returns `a - b` of arrays of one shape; 0 where both are equal but for rounding.
+
+    >>> import numpy as np
+    >>> el.stats.differences(np.array([0.1 + 0.2, 2.0]), np.array([0.3, 1.0]))
+    array([0., 1.])
+    """
     first, second = (np.ascontiguousarray(one, dtype=np.float64) for one in (a, b))
     return np.frombuffer(_core.differences(first.tobytes(), second.tobytes()), dtype=np.float64).reshape(first.shape)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.base.quantity import seconds
+from elephan.report.explain.limits import limits_of
 from elephan.report.words.unheard import untold
 from elephan.report.words.view import View, arrow
 from elephan.result.run import Run
-from elephan.scenario import core, kinds
+from elephan.scenario import kinds
 from elephan.table.rows import column, texts
 from elephan.table.steps import shortest_ports
 
@@ -432,23 +432,6 @@ class Facts:
         told = [flow for flow in self.flows if flow.connected and flow.followed]
         if not told:
             return {}
-        desk = core.call_with("Desk", "[]", "{}", None, None)
-        handle = desk.load(
-            self.run.scenario, json.dumps(self.run.summary), {name: self.run.tables[name] for name in self.run.tables}
-        )
         most = sorted(told, key=lambda flow: -flow.value("delivered_bytes"))[:LIMITS_MAX]
-        return {flow.name: _limits(desk, handle, flow.number) for flow in sorted(most, key=lambda flow: flow.number)}
-
-
-def _limits(desk: Any, handle: int, flow: int) -> list[tuple[float, float, str]]:
-    frames: list[bytes] = []
-
-    def keep(frame: bytes) -> bool:
-        frames.append(frame)
-        return True
-
-    request = {"id": 1, "method": "why", "params": {"handle": handle, "flow": flow}}
-    desk.serve(json.dumps(request).encode(), b"", keep, core.core().Cancel())
-    length = struct.unpack("<I", frames[-1][:4])[0]
-    answer = json.loads(frames[-1][4 : 4 + length])
-    return [(one["from_ns"], one["to_ns"], one["reason"]) for one in answer.get("value", [])]
+        found = limits_of(self.run, [flow.number for flow in most])
+        return {flow.name: found[flow.number] for flow in sorted(most, key=lambda flow: flow.number)}

@@ -31,7 +31,7 @@ class Explanation:
     >>> story.head()[0][:17]
     'The window is cut'
     >>> story.limit_lines()[0].split(",")[0]
-    'reno: congestion window 97 %'
+    'reno: full link 100 %'
     >>> story.markdown().splitlines()[0]
     '# The sawtooth of Reno (seed 1)'
     """
@@ -147,7 +147,7 @@ def explain(
 
     >>> story = el.explain("sawtooth", set={"traffic.reno.congestion_control": "cubic", "stack": "rfc"})
     >>> story.findings[0].text.split(";")[0]
-    'Slow start of reno went on until the queue of left → right overflowed'
+    'Slow start of cubic went on until the queue of left → right overflowed'
     """
     if isinstance(run, str | os.PathLike) and os.path.isfile(os.path.join(run, "manifest.json")):
         from elephan.base import kinds
