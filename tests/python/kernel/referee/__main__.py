@@ -13,7 +13,7 @@ from kernel.referee import compare, play, shrink, stimulus, verdicts, wire
 
 OWN = Path(__file__).resolve().parents[4] / "tests" / "packetdrill"
 # Cases sleep nearly all of the time, so many run beside each other.
-BESIDE = 6
+BESIDE, BATCH = 6, 24
 
 
 def pool() -> multiprocessing.pool.Pool:
@@ -49,11 +49,15 @@ def _drawn(given: tuple[str, int, str | None]) -> tuple[int, compare.Outcome | s
         return given[1], str(error)
 
 
-def until(end: float, kind: str, seeds: range, controller: str | None) -> Iterator[tuple[str, int, str | None]]:
-    for seed in seeds:
+def until(
+    end: float, kind: str, seeds: range, controller: str | None, workers: multiprocessing.pool.Pool
+) -> Iterator[tuple[int, compare.Outcome | str]]:
+    """Yields outcomes. A pool takes all that it is given at once, so it gets a few seeds at a time until `end`."""
+    for first in range(seeds.start, seeds.stop, BATCH):
         if time.time() > end:
             return
-        yield kind, seed, controller
+        batch = range(first, min(first + BATCH, seeds.stop))
+        yield from workers.imap_unordered(_drawn, [(kind, seed, controller) for seed in batch])
 
 
 def cases(kind: str, first: int, count: int, minutes: float, controller: str | None, folder: Path | None) -> None:
@@ -63,8 +67,7 @@ def cases(kind: str, first: int, count: int, minutes: float, controller: str | N
     kinds: Counter[str] = Counter()
     fields: Counter[str] = Counter()
     with pool() as workers:
-        given = until(end, kind, range(first, first + count), controller)
-        for seed, outcome in workers.imap_unordered(_drawn, given):
+        for seed, outcome in until(end, kind, range(first, first + count), controller, workers):
             if isinstance(outcome, str):
                 print(f"{kind} {seed}: {outcome}", flush=True)
                 kinds["not asked"] += 1
