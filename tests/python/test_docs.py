@@ -128,7 +128,7 @@ def test_the_blocks_are_found() -> None:
 def test_each_block_that_does_not_run_says_why() -> None:
     left_out = [one.why_not for page in PAGES for one in _blocks(page) if one.why_not]
     assert all(len(why.split()) > 2 for why in left_out)
-    assert len(left_out) < 5
+    assert len(left_out) < 7
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(line.startswith("make") for line in _lines(page))], ids=_name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -236,6 +237,13 @@ def test_a_store_says_what_its_trials_come_from(
     (damaged := next((tmp_path / "s" / "origins").iterdir())).write_bytes(b"x")
     assert status_of(["doctor", str(tmp_path / "s")]) == 2
     assert damaged.name in capfd.readouterr().err
+    damaged.unlink()
+    os.mkfifo(damaged)  # which would hang whoever opens it
+    for command in (["doctor"], ["store", "check"]):
+        assert status_of([*command, str(tmp_path / "s")]) != 0
+        said = "".join(capfd.readouterr())
+        assert f"{damaged.name}: " in said
+        assert "no regular file" in said
 
 
 def test_a_store_of_which_nothing_is_known(

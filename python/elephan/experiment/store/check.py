@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from elephan.base.errors import ElephanError
-from elephan.experiment.store import parts, runs, tails
+from elephan.experiment.store import origins, parts, runs, tails
 from elephan.experiment.store.row import from_record
 
 AGAIN = "its trials run again"  # what becomes of a damaged file
@@ -23,7 +23,7 @@ def damage(where: Path) -> list[str]:
             found.append(f"{path}: not written by elephan")
         elif why := why_torn(path):
             found.append(f"{path}: {why}; {AGAIN}")
-    return found + runs.check(where)
+    return found + origins.damage(where) + runs.check(where)
 
 
 def _why_damaged(path: Path) -> str:

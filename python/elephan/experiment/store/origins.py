@@ -10,12 +10,14 @@ import gzip
 import json
 import os
 import secrets
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.base.errors import InputError
+from elephan.experiment.store import parts
 from elephan.result.build import digest
 from elephan.scenario import core
 from elephan.scenario.source import Source
@@ -59,10 +61,28 @@ def read(where: Path) -> Iterator[Origin]:
     """Gives what the trials of a store come from; InputError for a damaged file."""
     for file in sorted((where / FOLDER).glob("*.json.gz")):
         try:
-            data = gzip.decompress(file.read_bytes())
-            if file.name != f"{digest(data)}.json.gz":
-                raise ValueError("its content is not what was written")
-            one = json.loads(data)
-            yield Origin(one["elephan"], one["engine"], Source(**one["source"]), one["changed"])
-        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{file}: damaged: {error}") from None
+            yield _read(file)
+        except parts.Damaged as why:
+            raise InputError(f"{file}: damaged: {why}") from None
+
+
+def damage(where: Path) -> list[str]:
+    """Returns a line for each damaged file; trials do without it, and `elephan doctor` knows less of them."""
+    found = []
+    for file in sorted((where / FOLDER).glob("*.json.gz")):
+        try:
+            _read(file)
+        except parts.Damaged as why:
+            found.append(f"{file}: {why}; remove it, and the same command writes it again")
+    return found
+
+
+def _read(file: Path) -> Origin:
+    try:
+        data = gzip.decompress(parts.read_bytes(file))
+        if file.name != f"{digest(data)}.json.gz":
+            raise parts.Damaged("its content is not what was written")
+        one = json.loads(data)
+        return Origin(one["elephan"], one["engine"], Source(**one["source"]), one["changed"])
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+        raise parts.Damaged(str(error)) from None
