@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from elephan import _core
 
 # What TCP is set to at both ends of a path that closed forms are asked about.
 PATH_TCP: dict[str, Any] = {
@@ -23,6 +24,10 @@ PATH_TCP: dict[str, Any] = {
     "sack": True,
     "reduction": "immediate",
 }
+
+
+# What kinds answer about themselves is known without a run.
+answers, scenario_answers = _core.answers, _core.scenario_answers
 
 
 class ScenarioError(ValueError):

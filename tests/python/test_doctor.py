@@ -15,7 +15,7 @@ import pytest
 from elephan.cli import status_of
 from elephan.experiment.doctor.condition import holds
 from elephan.experiment.doctor.doctor import NEXT, REGISTER, Fault, examine, register
-from elephan.result import folder
+from elephan.result.seal import seal
 
 ROOT = Path(__file__).parents[2]
 SHORT = {"duration": "2 s", "warmup": "1 s"}
@@ -52,7 +52,7 @@ def made_by(result: Path, version: str, engine: str | None = "another") -> None:
     manifest |= {"elephan": version, "engine": engine}
     if engine is None:
         del manifest["engine"]
-    manifest["seal"] = folder._seal(manifest)
+    manifest["seal"] = seal(manifest)
     (result / "manifest.json").write_text(json.dumps(manifest))
 
 

@@ -12,6 +12,13 @@ SOURCES = Path(__file__).parents[2] / "crates" / "py" / "src"
 
 # What a call does whose work does not grow with what a user gives it.
 SHORT = {
+    "answers": "reads what one kind answers about itself",
+    "intervals": "one pass over numbers that the caller holds",
+    "differences": "one pass over numbers that the caller holds",
+    "student": "one quantile",
+    "detectable_difference": "a search over one number",
+    "bounds": "reads the bounds of one statistic",
+    "flow_names": "one pass over the names of flows",
     "Cancel": "reads and raises a flag",
     "Table": "reads what is known of a table, and shares its data without a copy",
     "Cc": "one step of one controller",

@@ -87,6 +87,6 @@ def test_a_priority_that_nothing_looks_at_is_said(more: dict[str, Any], remark: 
 
 def test_the_reference_says_which_queues_look_at_weights() -> None:
     of_traffic = re.findall(r"Share of each [^.]*\. Queues of kind ([^.]*) look at it", core.call("schema"))
-    assert {tuple(re.findall(r"`(\w+)`", kinds)) for kinds in of_traffic} == {WEIGHT.queues}
+    assert {tuple(re.findall(r"`(\w+)`", kinds)) for kinds in of_traffic} == {tuple(WEIGHT.queues)}
     of_traffic = re.findall(r"7 is the most urgent\. Queues of kind ([^.]*) look at it, and PFC", core.call("schema"))
-    assert {tuple(re.findall(r"`(\w+)`", kinds)) for kinds in of_traffic} == {PRIORITY.queues}
+    assert {tuple(re.findall(r"`(\w+)`", kinds)) for kinds in of_traffic} == {tuple(PRIORITY.queues)}

@@ -430,10 +430,10 @@ def test_a_damaged_run(fake_core: None, tmp_path: Path) -> None:
     for name in ("flows", "messages", "ports", "flow_samples", "port_samples", "switch_samples", "events"):
         fresh()
         (where / f"{name}.parquet").unlink()
-        assert damaged(where) == f"{where / name}.parquet: the table {name} is missing"
+        assert damaged(where) == f"{where / name}.parquet: the table {name} is missing; make the result again"
     fresh()
     (where / "flows.parquet").write_bytes(b"PAR1 not really")
-    assert "flows.parquet: the table flows is damaged" in damaged(where)
+    assert "flows.parquet: damaged: it is not what elephan wrote" in damaged(where)
     fresh()
     pq.write_table(el.load(where).flows.drop_columns(["traffic"]), where / "flows.parquet")
     assert "traffic" in damaged(where)
@@ -477,7 +477,7 @@ def test_a_damaged_sweep_or_study(swept: Sweep, tmp_path: Path) -> None:
         assert f"{where / 'summary.json'}: " in damaged(where)
     swept.save(where)
     pq.write_table(pa.table({"flow": [1]}), where / "runs.parquet")
-    assert f"{where / 'runs.parquet'}: damaged: it is not what elephan wrote" == damaged(where)
+    assert f"{where / 'runs.parquet'}: damaged: it is not what elephan wrote; make the result again" == damaged(where)
     swept.save(where)
     for kind in ("sweep", "study"):
         (where / "manifest.json").write_text(json.dumps({"format": "elephan", "version": 1, "complete": True, "kind": kind}))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from elephan import _core
+from elephan.base.errors import OutputError
 from pyarrow import parquet
 
 LINK = """
@@ -213,10 +214,10 @@ def test_wrong_arguments_are_scenario_errors(call: object) -> None:
 
 
 def test_a_folder_that_is_not_there_and_a_full_disk(tmp_path: Path) -> None:
-    with pytest.raises(_core.RunError, match=r"cannot write .*nowhere/flows.parquet: No such file or directory"):
+    with pytest.raises(OutputError, match=r"cannot write .*nowhere/flows.parquet: No such file or directory"):
         run(folder=tmp_path / "nowhere")
     (tmp_path / "flow_samples.parquet").symlink_to("/dev/full")
-    with pytest.raises(_core.RunError, match=r"cannot write .*flow_samples.parquet: No space left on device"):
+    with pytest.raises(OutputError, match=r"cannot write .*flow_samples.parquet: No space left on device"):
         run(folder=tmp_path)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan import _core
+from elephan.base import many
 from elephan.base.errors import of_arguments
 
 __all__ = [
@@ -28,9 +29,7 @@ __all__ = [
     "batch_interval",
     "coefficient_of_variation",
     "detectable_difference",
-    "differences",
     "holm",
-    "intervals",
     "jain",
     "jain_per_window",
     "mean_interval",
@@ -94,36 +93,6 @@ class Interval:
 NOTHING = Interval(math.nan, math.nan, math.nan, 0)  # of no values
 
 
-def intervals(
-    rows: npt.NDArray[np.float64], low: npt.NDArray[np.float64], top: npt.NDArray[np.float64], level: float = 0.95
-) -> npt.NDArray[np.float64]:
-    """Returns for each row of values its number of values, mean, low, high, least and largest value, spread, and 1 if it is clear.
-
-    `low` and `top`: the bounds of each row. NaN values are left out. The spread is the distance of the largest from the least
-    value over the mean. An interval is clear if it leaves out 0; that of equal values never is.
-
-    >>> import numpy as np
-    >>> rows = np.array([[4.0, 5.0, 6.0], [1.0, 1.0, np.nan]])
-    >>> el.stats.intervals(rows, np.zeros(2), np.full(2, np.inf)).round(3)[:, :4]
-    array([[3.   , 5.   , 2.516, 7.484],
-           [2.   , 1.   , 1.   , 1.   ]])
-    """
-    given = [np.ascontiguousarray(one, dtype=np.float64) for one in (rows, low, top)]
-    found = _core.intervals(given[0].tobytes(), rows.shape[1], given[1].tobytes(), given[2].tobytes(), level)
-    return np.frombuffer(found, dtype=np.float64).reshape(-1, 8)
-
-
-def differences(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Returns `a - b` of arrays of one shape; 0 where both are equal but for rounding.
-
-    >>> import numpy as np
-    >>> el.stats.differences(np.array([0.1 + 0.2, 2.0]), np.array([0.3, 1.0]))
-    array([0., 1.])
-    """
-    first, second = (np.ascontiguousarray(one, dtype=np.float64) for one in (a, b))
-    return np.frombuffer(_core.differences(first.tobytes(), second.tobytes()), dtype=np.float64).reshape(first.shape)
-
-
 def _array(values: Values, what: str = "values") -> npt.NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
@@ -176,7 +145,7 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
 
 
 def _interval(array: npt.NDArray[np.float64], low: float, top: float, level: float) -> Interval:
-    n, mean, least, most, *_ = intervals(array[None, :], np.array([low]), np.array([top]), level)[0].tolist()
+    n, mean, least, most, *_ = many.intervals(array[None, :], np.array([low]), np.array([top]), level)[0].tolist()
     return Interval(mean, least, most, int(n), level)
 
 
@@ -268,7 +237,7 @@ def paired_difference(a: Values, b: Values, level: float = 0.95, method: str = "
         return _bca("difference", x, y, level)
     if method != "t":
         raise ValueError(f'unknown method "{method}": t or bca')
-    return mean_interval(differences(x, y), level)
+    return mean_interval(many.differences(x, y), level)
 
 
 @of_arguments

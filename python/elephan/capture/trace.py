@@ -56,6 +56,8 @@ class Trace(folder.Result):
     (172, 0.0)
     >>> round(trace.rtt_ns(trace.row(0)) / 1e6)
     77
+    >>> trace.sample_columns("cwnd_bytes").column_names, trace.data_span(1) is not None, "connections" in trace.streamed()
+    (['cwnd_bytes'], True, True)
     >>> sorted(trace.as_dict())[:2]
     ['connections', 'phases']
     >>> trace.phases().recovers is None, trace.activity(0).whole_s > 0

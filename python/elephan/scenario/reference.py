@@ -21,8 +21,11 @@ KEYS = ("python", "program")
 
 
 def reference_of(table: Any) -> tuple[str, str] | None:
-    """Returns the key by which a table names a class or a program, and what stands there; None for anything else."""
-    if not isinstance(table, Mapping):
+    """Returns the key by which a table names a class or a program, and what stands there; None for anything else.
+
+    A table with a `kind` is one of elephan's own: the `program` of traffic `disk-copy` is no file.
+    """
+    if not isinstance(table, Mapping) or "kind" in table:
         return None
     return next(((key, table[key]) for key in KEYS if isinstance(table.get(key), str)), None)
 

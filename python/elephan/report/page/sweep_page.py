@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from elephan.base import stats
+from elephan.base import many, stats
 from elephan.base.errors import InputError
 from elephan.base.quantity import show
 from elephan.experiment.claims import interval_text
@@ -97,7 +97,7 @@ def _power(swept: Swept, statistic: str, base: Baseline) -> str:
         return ""
     values = swept.values(statistic)
     rows = np.flatnonzero((base.rows >= 0) & (base.rows != np.arange(len(base.rows))))
-    differences = stats.differences(values[rows], values[base.rows[rows]])
+    differences = many.differences(values[rows], values[base.rows[rows]])
     pairs = np.isfinite(differences)
     n = pairs.sum(axis=1)
     known = np.where(pairs, differences, 0.0)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from elephan.base import stats
+from elephan.base import many, stats
 from elephan.base.quantity import scale_for, show, unit_parts
 from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import Variant, as_text, worded
@@ -47,7 +47,7 @@ def estimates(values: Array, least: Array | float = -math.inf, top: float = math
     """Returns the mean of each row with its interval, cut off as `stats.mean_within` does; NaN is left out."""
     rows = len(values)
     low, high = (np.broadcast_to(np.asarray(one, dtype=np.float64), (rows,)) for one in (least, top))
-    n, mean, low, high, _, _, spread, _ = stats.intervals(values, low, high).T
+    n, mean, low, high, _, _, spread, _ = many.intervals(values, low, high).T
     return Estimates(mean, low, high, n.astype(np.intp), spread)
 
 
@@ -172,7 +172,7 @@ class Swept:
         """A statistic of each variant less that of its base with the same seed; nothing where a base is below 0 or the same."""
         values = self.values(statistic)
         other = np.where((bases < 0) | (bases == np.arange(len(bases))), np.nan, 1.0)[:, None]
-        return estimates(other * stats.differences(values, values[bases]), *bounds.of_difference(statistic))
+        return estimates(other * many.differences(values, values[bases]), *bounds.of_difference(statistic))
 
     @cached_property
     def flat(self) -> list[str]:
