@@ -185,7 +185,12 @@ impl Model for Cubic {
     }
 
     fn traits(p: &Parameters) -> Traits {
-        Traits { brings_hystart: true, loss_leaves: Some(p.beta), undoes_internals: p.undo_restores, ..Traits::default() }
+        Traits {
+            brings_hystart: true,
+            loss_leaves: Some(p.beta),
+            undoes_internals: p.undo_restores,
+            ..Traits::default()
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::flows::{FlowQueues, List};
 use super::part::{Overflow, some_bytes};
-use super::{Answers, Reads, Discarded, Discipline, Item, Limit, Parameters, Verdict};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Reads, Verdict};
 
 /// Parameters of `drr`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

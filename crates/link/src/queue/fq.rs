@@ -32,7 +32,9 @@ use super::part::Overflow;
 use super::part::askers::Askers;
 use super::part::gps::Gps;
 use super::part::tags::TaggedFlows;
-use super::{Answers, Reads, Tells, CongestionHeader, Discarded, Discipline, Item, Limit, Parameters, Request, Verdict};
+use super::{
+    Answers, CongestionHeader, Discarded, Discipline, Item, Limit, Parameters, Reads, Request, Tells, Verdict,
+};
 
 /// Parameters of `fq`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -76,7 +76,11 @@ impl Parameters for FqCodelSpec {
     type Queue = FqCodel;
 
     fn answers(&self) -> Answers {
-        Answers { is_random: true, marks_after: self.ce_threshold.map(|span| ("ce_threshold", span)), ..Answers::default() }
+        Answers {
+            is_random: true,
+            marks_after: self.ce_threshold.map(|span| ("ce_threshold", span)),
+            ..Answers::default()
+        }
     }
 
     fn depths(&self) -> Vec<(&'static str, Bytes)> {

@@ -16,7 +16,7 @@ use elephan_units::{Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::{Answers, Reads, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Reads, Verdict};
 
 /// Priorities of IEEE 802.1Q.
 const PRIORITIES: usize = 8;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::Overflow;
 use super::part::tags::TaggedFlows;
-use super::{Answers, Reads, CongestionHeader, Discarded, Discipline, Item, Limit, Parameters, Verdict};
+use super::{Answers, CongestionHeader, Discarded, Discipline, Item, Limit, Parameters, Reads, Verdict};
 
 /// Parameters of `scfq`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

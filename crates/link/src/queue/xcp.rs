@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fifo::{Fifo, FifoSpec, Limit};
 use super::header::{CongestionHeader, Request, WindowRequest};
-use super::{Answers, Tells, Discarded, Discipline, Item, Parameters, Problem, Verdict, positive};
+use super::{Answers, Discarded, Discipline, Item, Parameters, Problem, Tells, Verdict, positive};
 
 /// Parameters of `xcp`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -114,7 +114,14 @@ impl Model for Bbr {
     }
 
     fn traits(_: &Parameters) -> Traits {
-        Traits { is_random: Some(true), own_start: true, minds_loss: false, minds_marks: false, sets_its_window: true, ..Traits::default() }
+        Traits {
+            is_random: Some(true),
+            own_start: true,
+            minds_loss: false,
+            minds_marks: false,
+            sets_its_window: true,
+            ..Traits::default()
+        }
     }
 }
 

@@ -162,7 +162,8 @@ fn marks_take_the_place_of_drops() {
 fn thresholds_follow_from_the_limit() {
     let q = RedSpec { limit: Size::Bytes(1_200_000), ..RedSpec::default() }.build(0);
     assert_eq!((q.min, q.max, q.by_packets), (100_000.0, 300_000.0, false));
-    let q = RedSpec { limit: Size::Packets(1000), max: Some(Size::NanoBdp(500_000_000)), ..RedSpec::default() }.build(600_000);
+    let q = RedSpec { limit: Size::Packets(1000), max: Some(Size::NanoBdp(500_000_000)), ..RedSpec::default() }
+        .build(600_000);
     assert_eq!((q.min, q.max, q.by_packets), (100_000.0, 300_000.0, false));
 }
 
