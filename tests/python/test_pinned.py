@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import random
@@ -15,6 +16,7 @@ import elephan as el
 import pytest
 from elephan.experiment.place import threads
 from elephan.experiment.store.store import Store
+from elephan.scenario import watch
 
 SHORT = {"duration": "300 ms", "warmup": "0 s"}
 CONTROLLER = "traffic.reno.congestion_control"
@@ -143,6 +145,28 @@ def test_a_helper_in_a_package_that_the_caller_names(tmp_path: Path) -> None:
         found.append(value(tmp_path, named, environment=environment, python_from="laboratory") / 1448)
     assert found == [30, 40, 40, 30]
     assert len(Store.at(tmp_path / "kept").rows()) == 12
+
+
+class Finder(importlib.metadata.DistributionFinder):
+    """Opens a file for each package that it is asked for, as code that reads zipped packages does."""
+
+    def find_spec(self, *_: Any) -> None:
+        return None
+
+    def find_distributions(self, *_: Any) -> list[Any]:
+        Path(__file__).open().close()
+        return []
+
+
+def test_whoever_finds_packages_opens_files_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """elephan asks for its packages when the first file is opened, and is not asked again by that."""
+    monkeypatch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
+    watch.is_needed.cache_clear()
+    watch._needed.cache_clear()
+    with watch.watching(watch.Notes()) as notes:
+        (tmp_path / "gain.txt").write_text("30")
+        (tmp_path / "gain.txt").read_text()
+    assert list(notes.read) == [f"file {tmp_path}/gain.txt"]
 
 
 def test_a_module_that_was_edited_after_its_import_counts_as_it_was_loaded(tmp_path: Path, monkeypatch: Any) -> None:

@@ -41,6 +41,7 @@ _UNPINNED = {
     "os.fork": "starts a process",
     "os.forkpty": "starts a process",
 }
+_HEARD_EVENTS = {"open", "os.listdir", "os.scandir", "sqlite3.connect", "ctypes.dlopen", *_UNPINNED}
 _OF_PLACES = ("TMPDIR", "PYTHONPATH", "DASK_")  # how variables begin that elephan sets for its workers
 _OWN = str(Path(__file__).parents[1]) + os.sep
 _MANY_BYTES = 1 << 20
@@ -79,6 +80,16 @@ class Notes:
 
 
 @contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """What is done meanwhile is the watching itself. Answering opens files too, perhaps by code of the caller's packages."""
+    outer, _here.quiet = _here.quiet, True
+    try:
+        yield
+    finally:
+        _here.quiet = outer
+
+
+@contextlib.contextmanager
 def watching(notes: Notes) -> Iterator[Notes]:
     """Notes what this thread reads meanwhile. Inside another `watching` both note it."""
     _hear_variables()
@@ -111,38 +122,30 @@ def file_digest(path: str) -> str:
 @lru_cache(maxsize=1024)
 def _file_digest(path: str, _: tuple[int, ...]) -> str:
     digest = hashlib.sha256()
-    outer, _here.quiet = _here.quiet, True
     try:
-        with open(path, "rb") as file:
+        with _quiet(), open(path, "rb") as file:
             while piece := file.read(_MANY_BYTES):
                 digest.update(piece)
     except OSError:
         return ABSENT
-    finally:
-        _here.quiet = outer
     return digest.hexdigest()
 
 
 def folder_digest(path: str) -> str:
     """SHA-256 of the names in a folder, `absent` where there is none."""
-    outer, _here.quiet = _here.quiet, True
     try:
-        return _hash("\0".join(sorted(os.listdir(path))))
+        with _quiet():
+            return _hash("\0".join(sorted(os.listdir(path))))
     except OSError:
         return ABSENT
-    finally:
-        _here.quiet = outer
 
 
 def variable_digest(name: str) -> str:
     """SHA-256 of a variable of the environment, `absent` where it is not set: a store shows no secrets."""
-    outer, _here.quiet = _here.quiet, True
-    try:
+    with _quiet():
         if name == ALL_VARIABLES:
             return _hash("\0".join(sorted(one for one in os.environ if not one.startswith(_OF_PLACES))))
         return ABSENT if name not in os.environ else _hash(os.environ[name])
-    finally:
-        _here.quiet = outer
 
 
 def _hash(text: str) -> str:
@@ -248,9 +251,10 @@ def _telling(kind: Any) -> Any:
 def _variable(name: str) -> None:
     if not _here.notes or _here.quiet or name.startswith(_OF_PLACES):
         return
-    if _who(sys._getframe(2)):
-        for notes in _here.notes:
-            notes.read.setdefault(f"variable {name}", variable_digest(name))
+    with _quiet():
+        if _who(sys._getframe(2)):
+            for notes in _here.notes:
+                notes.read.setdefault(f"variable {name}", variable_digest(name))
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -262,14 +266,20 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         if isinstance(code, CodeType) and code.co_name == "<module>" and is_outside(code.co_filename):
             for notes in _here.notes:
                 notes.modules[code.co_filename] = code
-        return
+    elif event in _HEARD_EVENTS:
+        with _quiet():
+            _heard(event, arguments)
+
+
+def _heard(event: str, arguments: tuple[Any, ...]) -> None:
+    frame = sys._getframe(3)
     if event == "open":
-        _opened(*arguments)
+        _opened(frame, *arguments)
     elif event in ("os.listdir", "os.scandir"):
-        _listed(arguments[0])
+        _listed(frame, arguments[0])
     elif event in ("sqlite3.connect", "ctypes.dlopen"):
-        _opened(arguments[0], "r", os.O_RDONLY)
-    elif event in _UNPINNED and _who(sys._getframe(2)):
+        _opened(frame, arguments[0], "r", os.O_RDONLY)
+    elif _who(frame):
         for notes in _here.notes:
             notes.unpinned.add(_UNPINNED[event])
 
@@ -288,13 +298,12 @@ def _who(frame: FrameType | None) -> bool:
     return False
 
 
-def _opened(path: Any, mode: Any, flags: Any) -> None:
+def _opened(frame: FrameType, path: Any, mode: Any, flags: Any) -> None:
     if not isinstance(path, str | bytes | os.PathLike):  # a number of what is open already
         return
     if isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR) == os.O_WRONLY:
         return
     name = os.path.abspath(os.fsdecode(path))
-    frame = sys._getframe(3)
     if name.startswith(_OWN):
         return
     if not _who(frame) and not (_is_import(frame) and not name.endswith((".py", ".pyc", ".so", ".pyd"))):
@@ -311,8 +320,8 @@ def _is_import(frame: FrameType | None) -> bool:
     return frame is not None and frame.f_code.co_filename.startswith("<frozen importlib")
 
 
-def _listed(path: Any) -> None:
-    if (path is None or isinstance(path, str | bytes | os.PathLike)) and _who(sys._getframe(3)):
+def _listed(frame: FrameType, path: Any) -> None:
+    if (path is None or isinstance(path, str | bytes | os.PathLike)) and _who(frame):
         name = os.path.abspath(os.fsdecode(path or "."))
         for notes in _here.notes:
             notes.read.setdefault(f"folder {name}", folder_digest(name))
