@@ -531,15 +531,6 @@ def test_intervals_that_get_wider_than_asked_for_are_told(lossy: el.Run) -> None
     assert note.startswith("1 connection has intervals of up to 1 µs, not 400 ns")
 
 
-@pytest.mark.parametrize("number", ["1e400", "-5", '"many"', "null"])
-def test_damaged_numbers_of_iperf3_are_one_line(number: str, tmp_path: Path) -> None:
-    text = re.sub(r'("streams":.*?"bytes":\s*)\d+', rf"\g<1>{number}", (DATA / "iperf3.json").read_text(), count=1, flags=re.DOTALL)
-    file = tmp_path / "iperf3.json"
-    file.write_text(text)
-    with pytest.raises(el.InputError, match="an interval is damaged"):
-        el.analyze(file)
-
-
 def test_streams_have_a_total_and_share_their_path(streams: el.Run, tmp_path: Path) -> None:
     """What the sender counts as acknowledged, of all flows; of a path that eight share nobody knows what is left to one."""
     trace = el.analyze(streams.captures[0], rate="100 Mbps", out=tmp_path / "t")
@@ -607,11 +598,10 @@ SS = "ESTAB 0 0 10.0.0.1:4000 10.0.0.2:5000\n\t cubic mss:1448 cwnd:10 rtt:1.5/0
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (SS.format(1) + SS.format("9" * 23), r":4: no counter of ss is as large as 9999999999999999999\.\.\."),
-        (SS.format("9" * 5000), ":2: no counter of ss"),
-        (SS.format(1).replace("cwnd:10", "cwnd:" + "9" * 18), ": a value is not what such a log has"),
-        (SS.format(1).replace(":4000", ":" + "4" * 20), ":2: no counter of ss"),
-        ("99999999999\n" + SS.format(1) + "100000000\n" + SS.format(1), ""),
+        (SS.format("9" * 5000), ":2: a counter that is no count"),
+        (SS.format("-1"), ":2: a counter that is no count"),
+        (SS.format(1).replace("cwnd:10", "cwnd:" + "9" * 18), ":2: a counter that is no count"),
+        (SS.format(1).replace(":4000", ":" + "4" * 20), ":2: a counter that is no count"),
         ("1700000000\n" + SS.format(1) + "2024-13-45T00:00:00\n" + SS.format(1), ":4: no time"),
         ("{" + '"a":[' * 300_000, ": damaged JSON"),
     ],

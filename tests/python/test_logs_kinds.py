@@ -11,7 +11,7 @@ from typing import Any
 
 import elephan as el
 import pytest
-from elephan.capture.iperf3 import signed
+from elephan.capture.fields import signed
 from elephan.report.page.trace_page import answer
 
 DATA = Path(__file__).parent / "data"

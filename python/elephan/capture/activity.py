@@ -26,6 +26,8 @@ class Activity:
 
     def __init__(self, samples: pa.Table, number: int) -> None:
         chosen = column(samples, "connection") == number if samples.num_rows else np.empty(0, dtype=bool)
+        if samples.num_rows:
+            chosen &= ~np.isnan(column(samples, "delivered_bytes"))  # a log with gaps may not know them
 
         def own(name: str) -> Array:
             return column(samples, name)[chosen] if samples.num_rows else np.empty(0)

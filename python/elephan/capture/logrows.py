@@ -10,11 +10,4 @@ Found = tuple[list[dict[str, Any]], list[dict[str, Any]], int, list[str]]  # con
 def closed(samples: list[dict[str, Any]]) -> dict[str, Any]:
     """Returns what the columns of a connection say about its time, from its samples."""
     begin, end = min(s["time_ns"] - s["span_ns"] for s in samples), max(s["time_ns"] for s in samples)
-    moved = samples[-1]["delivered_bytes"] - samples[0]["delivered_bytes"] + samples[0]["data_octets_out"]
-    return {
-        "start_ns": begin,
-        "end_ns": end,
-        "data_start_ns": begin,
-        "data_end_ns": end,
-        "goodput_bps": moved * 8e9 / (end - begin) if end > begin else None,
-    }
+    return {"start_ns": begin, "end_ns": end, "data_start_ns": begin, "data_end_ns": end}

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 BINARY = (b"\x0a\x0d\x0d\x0a", b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1")
 HEAD_BYTES = 4096
-UNKNOWN_IN_LOGS = ("segs_retrans",)  # columns that every capture has, and a log of the receiver has not: null there
+# Columns that every capture has. A log of the receiver has no retransmissions, and one with gaps no count after them: null there.
+UNKNOWN_IN_LOGS = {"connections": ("segs_retrans",), "connection_samples": ("sent_bytes", "delivered_bytes")}
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # begin what PowerShell writes from `iperf3 -J > FILE`
 
 
@@ -84,12 +85,14 @@ def _tables(
     import pyarrow as pa
 
     empty = {name: pa.table(table) for name, table in core.call("empty_trace").items()}
-    schema = empty["connections"].schema
-    for name in UNKNOWN_IN_LOGS:
-        schema = schema.set(schema.get_field_index(name), schema.field(name).with_nullable(True))
+    schemas = {name: table.schema for name, table in empty.items()}
+    for table, names in UNKNOWN_IN_LOGS.items():
+        for name in names:
+            place = schemas[table].get_field_index(name)
+            schemas[table] = schemas[table].set(place, schemas[table].field(name).with_nullable(True))
     tables = {
-        "connections": _filled(connections, schema),
-        "connection_samples": _filled(samples, empty["connection_samples"].schema),
+        "connections": _filled(connections, schemas["connections"]),
+        "connection_samples": _filled(samples, schemas["connection_samples"]),
         "trace_events": empty["trace_events"],
     }
     span = max((row["time_ns"] for row in samples), default=0)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from elephan.base.errors import InputError
-from elephan.base.quantity import show
+from elephan.base.quantity import counted, show
 from elephan.capture.logrows import Found, closed
 
 _EPOCH = re.compile(r"^\s*(\d{9,19}(?:\.\d+)?)\s*$")
@@ -41,7 +41,7 @@ _DATES = (
 )
 _EPOCH_LEAST_S = 1e8
 BOTH_WAYS = 0.1  # a connection that carries more than this share of its larger direction the other way is one of both
-_TOO_LARGE = re.compile(r"\d{19}")  # of no counter, time or rate
+_TOO_LARGE = re.compile(r"\d{17}")  # of no counter, time or rate
 _UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
@@ -170,8 +170,18 @@ def _rate(line: str, name: str) -> float | None:
 
 
 def _number(line: str, name: str) -> int | None:
-    found = re.search(rf"\b{name}:(\d+)", line)
+    found = re.search(rf"\b{name}:(\d+)(?![\w.])", line)
     return int(found[1]) if found else None
+
+
+# What never falls in a connection, and is written from the first byte or segment on.
+_COUNTERS = ("bytes_sent", "bytes_acked", "bytes_received", "bytes_retrans", "segs_out", "segs_in", "data_segs_out", "data_segs_in")
+_COUNTER = re.compile(rf"(?<!\w)({'|'.join(_COUNTERS)}):(\S*)")
+
+
+def _is_damaged(line: str) -> bool:
+    """Whether a counter in a line is no count, or a number is larger than any of `ss`."""
+    return _TOO_LARGE.search(line) is not None or any(not value.isdecimal() for _, value in _COUNTER.findall(line))
 
 
 def read(file: Path, text: str, every_s: float) -> Found:
@@ -179,18 +189,27 @@ def read(file: Path, text: str, every_s: float) -> Found:
     connections: dict[tuple[tuple[str, ...], int], _Connection] = {}
     lives: dict[tuple[str, ...], int] = {}  # connections that had these ends before
     begin: float | None = None
+    damaged: list[int] = []  # lines
     lines = _timed(file, text)
     timed = any(stamp is not None for _, stamp in lines)
     for place, time, ends, line in _calls(lines, every_s):
-        if large := next(filter(None, map(_TOO_LARGE.search, (line, ends[1], ends[3]))), None):
-            raise InputError(f"{file}:{place}: no counter of ss is as large as {large[0]}...")
         if timed and time < _EPOCH_LEAST_S:
             continue  # a look before the first time
+        if _is_damaged(line):
+            damaged.append(place)
+            continue
         begin = time if begin is None else begin
         life = lives.setdefault(ends, 0)
         if (before := connections.get((ends, life))) is not None and before.is_over(line):
             life = lives[ends] = life + 1
-        connections.setdefault((ends, life), _Connection(ends)).look(line, round((time - begin) * 1e9))
+        elif before is not None and (before.lacks(line) or time < before.last_s):
+            damaged.append(place)
+            continue
+        one = connections.setdefault((ends, life), _Connection(ends))
+        one.last_s = time
+        one.look(line, round((time - begin) * 1e9))
+    if begin is None and damaged:
+        raise InputError(f"{file}:{damaged[0]}: a counter that is no count")
     if begin is None:
         raise InputError(f"{file}: neither a capture, nor a result of iperf3 -J, nor a log of ss -tin")
     rows, samples = [], []
@@ -199,6 +218,11 @@ def read(file: Path, text: str, every_s: float) -> Found:
         samples += [{"connection": number, **sample} for sample in one.samples]
     samples.sort(key=lambda sample: sample["time_ns"])
     notes = [] if timed else [f"the log has no times: the calls of ss are taken to be {every_s:g} s apart"]
+    if damaged:
+        are, first = ("is", "") if len(damaged) == 1 else ("are", "first ")
+        notes.append(
+            f"{counted(len(damaged), 'look')} of ss with a damaged counter or time {are} left out ({first}line {damaged[0]})"
+        )
     if reused := sum(life > 0 for life in lives.values()):
         notes.append(f"{reused} pair{'' if reused == 1 else 's'} of ends had more than one connection in turn: counters began anew")
     return rows, samples, round(begin * 1e9), notes + _ways(list(connections.values()))
@@ -226,6 +250,7 @@ class _Connection:
     def __init__(self, ends: tuple[str, ...]) -> None:
         self._ends = ends
         self._line = ""
+        self.last_s = 0.0  # when it was looked at last
         self._min_rtt_ns: int | None = None
         self._sent: list[dict[str, Any]] = []
         self._received: list[dict[str, Any]] = []
@@ -257,6 +282,10 @@ class _Connection:
         )
         return any(now is not None and now < (before or 0) for now, before in both)
 
+    def lacks(self, line: str) -> bool:
+        """Returns whether a line is without a counter that the line before has: it would seem to have fallen to 0."""
+        return any(_number(self._line, name) and _number(line, name) is None for name in _COUNTERS)
+
     def look(self, line: str, time_ns: int) -> None:
         """Takes what a call of `ss` says."""
         self._line = line
@@ -269,6 +298,9 @@ class _Connection:
         """Returns the row of `connections`, without its number."""
         line, local, remote = self._line, self._ends[:2], self._ends[2:]
         source, destination = (remote, local) if self.receives else (local, remote)
+        times = closed(self.samples)
+        lasted = times["end_ns"] - times["start_ns"]
+        moved = self.samples[-1]["delivered_bytes"] - self.samples[0]["delivered_bytes"]
         row: dict[str, Any] = {
             "protocol": "tcp",
             "source": source[0].strip("[]"),
@@ -276,7 +308,8 @@ class _Connection:
             "destination": destination[0].strip("[]"),
             "destination_port": _port(destination[1]),
             "min_rtt_ns": self._min_rtt_ns,
-            **closed(self.samples),
+            **times,
+            "goodput_bps": moved * 8e9 / lasted if lasted else None,
         }
         if self.receives:
             return row | {

@@ -164,9 +164,14 @@ class Trace(folder.Result):
         return self._few[name, number]
 
     def series(self, number: int, name: str) -> tuple[Array, Array]:
-        """Returns a column of `connection_samples` of one connection: ends of the intervals in ns, and as many values."""
+        """Returns a column of `connection_samples` of one connection: ends of the intervals in ns, and as many values.
+
+        Counts that a log does not know, as after an interval that is damaged, are left out.
+        """
         samples = self._of("connection_samples", number)
-        return column(samples, "time_ns"), column(samples, name)
+        time, value = column(samples, "time_ns"), column(samples, name)
+        known = ~np.isnan(value) if name in logs.UNKNOWN_IN_LOGS["connection_samples"] else slice(None)
+        return time[known], value[known]
 
     def sample_columns(self, *names: str) -> pa.Table:
         """Returns columns of `connection_samples`, of all connections."""

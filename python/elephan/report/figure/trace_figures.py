@@ -155,6 +155,11 @@ def _together(trace: Trace, width: float, round_ns: float) -> tuple[d.Array, d.A
     names = ("connection", "time_ns", "span_ns", "delivered_bytes")
     samples = trace.sample_columns(*names)
     number, time, span, total = (column(samples, key) for key in names)
+    unknown = np.isnan(total)
+    known = time < time[unknown].min() if unknown.any() else ~unknown  # the sum ends where a part of it is unknown
+    if not known.any():
+        return np.empty(0), np.empty(0)
+    number, time, span, total = number[known], time[known], span[known], total[known]
     order = np.lexsort((time, number))
     number, time, span, total = number[order], time[order], span[order], total[order]
     first = np.diff(number, prepend=-1.0) != 0
