@@ -20,6 +20,8 @@ def as_path(given: Any, what: str) -> Path:
         raise InputError(f"{what}: {given!r} is not a path; give a text or a pathlib.Path") from None
     except UnicodeEncodeError:
         raise InputError(f"{what}: {str(given)!r} is not a path in UTF-8") from None
+    if os.fspath(given) == "":  # which would be the current folder
+        raise InputError(f"{what}: an empty text is no path")
     if "\0" in str(path):
         raise InputError(f"{what}: {str(given)!r} is not a path: it has a NUL character")
     if len(str(path)) > PATH_MAX or any(len(os.fsencode(part)) > NAME_MAX for part in path.parts):

@@ -13,6 +13,7 @@ import shutil
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
@@ -58,6 +59,8 @@ class Parameter:
 
     def read(self, text: str) -> Any:
         """Returns the value that a word stands for; raises InputError where it stands for none."""
+        if text == "" and issubclass(self.type, Path):
+            raise InputError(f"Invalid value for '{self.label}': an empty text is no path")
         try:
             return (self.about.parser or self.type)(text)
         except ValueError as error:

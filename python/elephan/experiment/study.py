@@ -27,6 +27,7 @@ from typing import Any
 
 from elephan.base import stats
 from elephan.base.errors import InputError, nearest
+from elephan.base.paths import as_path
 from elephan.base.quantity import seconds, unit_parts
 from elephan.base.signals import Interrupted
 from elephan.experiment import claims, claimsfile, studyfile
@@ -216,7 +217,7 @@ def open_study(name: str, quick: bool = False, agreed: Trust = NOBODY) -> Study:
     known = studies()
     if name in known:
         return Study(known[name], tomllib.loads(read_text(known[name] / studyfile.STUDY)), quick)
-    if Path(name).is_dir():
+    if as_path(name, "study").is_dir():
         return _own(Path(name), quick, agreed)
     raise InputError(f'no study "{name}"{nearest(name, list(known))}, and no folder of this name')
 

@@ -291,6 +291,7 @@ def _replace(partial: Path, folder: Path) -> None:
 
 def _recover(folder: Path) -> None:
     """Ends what a process that was killed while it replaced a result has begun: the whole new result takes its place."""
+    folder = Path(os.path.abspath(folder))  # "." has no name
     partial = folder.with_name(f"{folder.name}.partial")
     if not folder.exists() and (read_manifest(partial) or {}).get("complete") and not (partial / _WRITER).exists():
         partial.rename(folder)
