@@ -49,10 +49,28 @@ def browser():
         browser.close()
 
 
+# What comes from the engine is seen by the page only after this time. A test that reads a text right after an action, and does not
+# wait for it, then fails on every machine, not on a busy one alone.
+LATE_MS = 60
+_LATE = """(late_ms) => {
+    for (const name of ["WebSocket", "Worker"]) {
+        const Plain = globalThis[name];
+        globalThis[name] = class extends Plain {
+            set onmessage(take) { super.onmessage = (event) => setTimeout(() => take(event), late_ms); }
+        };
+    }
+}"""
+
+
 @pytest.fixture
-def page(browser):
-    """A page that must say nothing to the console and must ask nobody but its server."""
+def page(browser, request):
+    """A page that must say nothing to the console and must ask nobody but its server. Answers of the engine come late, except in
+    slow tests, some of which measure times.
+    """
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    context.set_default_timeout(1000 * PATIENCE_S)
+    if request.node.get_closest_marker("slow") is None:
+        context.add_init_script(f"({_LATE})({LATE_MS})")
     page = context.new_page()
     said, foreign = [], []
     page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
@@ -88,6 +106,14 @@ def until(page, code, given=None, seconds=PATIENCE_S):
         if time.monotonic() > end:
             raise AssertionError(f"never: {code}")
         page.wait_for_timeout(20)
+
+
+def becomes(page, read, right):
+    """Waits until `read()` returns `right`, and fails with what it returns at last."""
+    end = time.monotonic() + PATIENCE_S
+    while (found := read()) != right and time.monotonic() < end:
+        page.wait_for_timeout(20)
+    assert found == right, f"{found!r} does not become {right!r}"
 
 
 def open_scenario(page, address, name):

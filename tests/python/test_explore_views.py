@@ -4,7 +4,7 @@ import re
 
 import elephan as el
 import pytest
-from explored import CHROMIUM, Server, ask, open_scenario, settled, until
+from explored import CHROMIUM, Server, ask, becomes, open_scenario, settled, until
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="no /usr/bin/chromium: apt-get install chromium")
 
@@ -55,6 +55,51 @@ def test_no_interval_of_the_page_reaches_beyond_what_its_number_can_be(page, ser
     runs = [el.run(ask(page, "s.text"), seed=seed).summary["jain"] for seed in (1, 2, 3)]
     assert bounds(rows["Jain's index"])[0] == pytest.approx(sum(runs) / 3, rel=0.006)
     page.locator(".chance [data-band]").first.wait_for()
+
+
+def test_what_stands_beside_a_table_is_of_its_own_runs(page, server):
+    """A count, and what the runs are means of, come from the runs of the table, not from what is typed meanwhile."""
+    open_scenario(page, server.address, "incast")
+    settled(page)
+    run_seeds(page, 5)
+    drops = [el.run("incast", seed=seed).summary["drops"] for seed in range(1, 6)]
+    cell = page.locator(".chance tbody tr", has_text="drops").locator("td").nth(1)
+    assert bounds(cell.inner_text())[0] == pytest.approx(sum(drops) / 5, rel=0.006)
+    told = page.locator(".chance [aria-live]")
+    page.get_by_label("Seeds").fill("3")
+    page.locator(".chance .row button").first.click()
+    becomes(page, told.inner_text, "3 of 3 seeds")
+    assert bounds(cell.inner_text())[0] == pytest.approx(sum(drops[:3]) / 3, rel=0.006)
+    page.get_by_role("button", name="Sweep", exact=True).click()
+    page.locator(".sweep select").first.select_option("template.queue.limit")
+    page.get_by_label("Values across").fill("32 KiB, 64 KiB")
+    page.get_by_role("button", name="run", exact=True).click()
+    page.get_by_text("2 of 2 points").wait_for()
+    page.get_by_label("Seeds").fill("7")
+    page.get_by_label("Show").select_option("drops")
+    becomes(page, page.locator(".heat caption").inner_text, "drops across limit (network · star)")
+    assert page.locator(".sweep .fine").first.inner_text() == "2 of 2 points"
+
+
+def test_events_that_are_left_out_are_counted(page, server):
+    open_scenario(page, server.address, "short-flows")
+    settled(page)
+    until(page, "s.events !== null")
+    of, shown = ask(page, "[s.events.of, s.events.shown]")
+    assert of > shown == 200
+    note = page.locator(".events [role=status]")
+    becomes(page, lambda: re.sub(r"\s", "", note.inner_text()), f"The200of{of}eventsthatmattermost.Zoomintoseetheothers.")
+
+
+def test_events_that_were_not_recorded_are_not_known(page, server):
+    open_scenario(page, server.address, "sawtooth")
+    settled(page)
+    until(page, "s.events !== null && s.events.recorded")
+    ask(page, "void s.type(s.text.replace('[record]', '[record]\\nevents = false'))")
+    settled(page)
+    until(page, "s.events !== null && !s.events.recorded")
+    page.locator(".events [role=status]", has_text="is not known. Set record.events = true.").wait_for()
+    assert "Nothing was dropped" not in page.locator(".events").inner_text()
 
 
 def test_equal_seeds_are_warned_of_and_claim_nothing(page, server):

@@ -53,7 +53,8 @@ pub struct Story<'a> {
     pub span: i64,
 }
 
-/// The events from `from_ns` to `to_ns`, the `limit` that matter most, in the order of time.
+/// The events from `from_ns` to `to_ns`, the `limit` that matter most, in the order of time. `of` is how many there are, and `recorded`
+/// whether the run has a table of events: without one, nobody knows what was dropped.
 pub fn events(open: &Open, ask: Ask<'_>) -> Result<Reply, Trouble> {
     let (from, to) = (ask.maybe_ns("from_ns")?.unwrap_or(0), ask.maybe_ns("to_ns")?.unwrap_or(open.end_ns()));
     let limit = ask.maybe_u64("limit")?.unwrap_or(200).min(10_000) as usize;
@@ -71,7 +72,9 @@ pub fn events(open: &Open, ask: Ask<'_>) -> Result<Reply, Trouble> {
             "at_ns": t.at, "until_ns": t.until, "kind": t.kind, "flow": t.flow, "port": t.port, "count": t.rows, "text": t.text,
         })
     };
-    Ok(Reply::of(json!({ "value": told.iter().map(one).collect::<Vec<Value>>(), "of": of })))
+    Ok(Reply::of(
+        json!({ "value": told.iter().map(one).collect::<Vec<Value>>(), "of": of, "recorded": open.plan()?.record.events }),
+    ))
 }
 
 impl<'a> Story<'a> {

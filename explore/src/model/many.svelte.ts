@@ -12,6 +12,11 @@ export const lineKey = (line: Pick<Wanted, "panel" | "role" | "name">) => `${lin
 /** The goodput of all flows together. */
 export const TOTAL = lineKey({ panel: "goodput", role: "total", name: ALL });
 
+/** The most seeds of a point of a sweep, or of a pair. */
+export const MOST_SEEDS = 30;
+/** Returns how many seeds a person has asked for, at least one. */
+export const seedsOf = (asked: number): number => Math.max(1, Math.min(MOST_SEEDS, Math.round(asked) || 1));
+
 /** Does jobs, a few at a time, in their order; stops at the first error. */
 export async function spread<T>(jobs: T[], at_once: number, work: (job: T, index: number) => Promise<void>): Promise<void> {
   let next = 0;
@@ -28,7 +33,10 @@ export const atOnce = (session: Session) => (session.engine.kind === "native" ? 
 
 /** Seeds of the scenario, and of the kept one with the same seeds. */
 export class Seeds {
+  /** Of the seeds that were asked for last. */
   trials = $state.raw<Trial[]>([]);
+  /** Of all seeds that ran. */
+  private ran: Trial[] = [];
   shapes = $state.raw<Map<string, Line>>(new Map());
   running = $state(false);
   wanted = $state(0);
@@ -53,7 +61,7 @@ export class Seeds {
     const texts = [session.text, ...(session.pinned && session.pinned.text !== session.text ? [session.pinned.text] : [])];
     const goes_on = texts.length === this.texts.length && texts.every((t, i) => t === this.texts[i]);
     if (!goes_on) {
-      this.trials = [];
+      this.ran = [];
       this.shapes = new Map();
     }
     this.texts = texts;
@@ -61,6 +69,7 @@ export class Seeds {
     this.running = true;
     this.problem = null;
     const first = session.picture?.seed ?? 1;
+    this.trials = this.ran.filter((t) => t.seed >= first && t.seed < first + n);
     const known = new Set(this.trials.map((t) => `${t.setting} ${t.seed}`));
     const jobs = Array.from({ length: n }, (_, i) => texts.map((text, setting) => ({ text, setting, seed: first + i })))
       .flat()
@@ -91,6 +100,8 @@ export class Seeds {
     }
     this.shapes = shapes;
     this.end_ns = end;
-    this.trials = [...this.trials, { setting: job.setting, seed: job.seed, summary: head.summary, grid }];
+    const trial = { setting: job.setting, seed: job.seed, summary: head.summary, grid };
+    this.ran.push(trial);
+    this.trials = [...this.trials, trial];
   }
 }

@@ -2,7 +2,7 @@
 import PAIR from "../../../python/elephan/experiment/compare/pair.toml?raw";
 import { Cancelled, EngineError, type Head } from "../engine/engine";
 import type { Kind, Sample } from "./chance";
-import { atOnce, spread } from "./many.svelte";
+import { atOnce, seedsOf, spread } from "./many.svelte";
 import { parse, plain, show } from "./quantity";
 import type { Session } from "./session.svelte";
 
@@ -61,6 +61,8 @@ export class Pairs {
   labels = $state.raw<string[]>([]);
   where = $state("");
   wanted = $state(0);
+  /** The seeds of each pair. */
+  each = $state(1);
   private mirrored = true;
   private abort: AbortController | null = null;
 
@@ -85,7 +87,7 @@ export class Pairs {
   }
 
   get done(): number {
-    return [...this.pairs.values()].reduce((sum, p) => sum + (p.wrong ? this.seeds : p.runs.length), 0);
+    return [...this.pairs.values()].reduce((sum, p) => sum + (p.wrong ? this.each : p.runs.length), 0);
   }
 
   async run(): Promise<void> {
@@ -120,7 +122,8 @@ export class Pairs {
     this.pairs = new Map();
     const start = own ? (session.picture?.seed ?? 1) : 1;
     const both = this.labels.flatMap((one, i) => (own ? this.labels : this.labels.slice(i)).map((two) => [one, two] as const));
-    const jobs = Array.from({ length: this.seeds }, (_, s) => both.map(([one, two]) => ({ one, two, seed: start + s }))).flat();
+    this.each = seedsOf(this.seeds);
+    const jobs = Array.from({ length: this.each }, (_, s) => both.map(([one, two]) => ({ one, two, seed: start + s }))).flat();
     this.wanted = jobs.length;
     await spread(jobs, atOnce(session), async ({ one, two, seed }) => {
       const known = this.pairs.get(key(one, two)) ?? { text: "", seeds: [], runs: [], wrong: "" };

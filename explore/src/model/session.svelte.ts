@@ -11,6 +11,8 @@ export type Mark = { at_ns: number; kind: string; flow?: number | null; port?: n
 /** A statement of `elephan explain`; without a time it is about the whole run. */
 export type Statement = { number: number; at_ns: number | null; kind: string; flow: number | null; text: string; help: string };
 export type Why = { flow: number; spans: { from_ns: number; to_ns: number; reason: string; port?: number }[] };
+/** What is known of the events in an interval: how many there are beside those that are shown. Without a table of events nothing is. */
+export type Events = { of: number; shown: number; recorded: boolean };
 export type Told = { version: string; tables: Head; limits: Head };
 type Timing = { asked: number; first: number; whole: number; engine: number };
 type Seen = { title?: string; question?: string; duration_ns: number; warmup_ns: number };
@@ -19,6 +21,9 @@ type Seen = { title?: string; question?: string; duration_ns: number; warmup_ns:
 const CHANGES = 2;
 /** The most flows of which the ribbon says what held them back. */
 export const RIBBON_FLOWS = 12;
+
+/** The most events that are named, those that matter most. */
+const MOST_EVENTS = 200;
 
 /** A run that is younger than this is not taken back for the next move of a slider. In WebAssembly it costs a worker. */
 const PATIENCE_MS = { native: 90, wasm: 500 };
@@ -42,7 +47,7 @@ export class Session {
   /** A setting that is kept to compare with; it takes the place of the ghost. */
   pinned = $state.raw<Picture | null>(null);
   /** What was said last, each with the handle of the run that it is of. */
-  private noticed = $state.raw<{ handle: number; marks: Mark[]; why: Why[] }>({ handle: -1, marks: [], why: [] });
+  private noticed = $state.raw<{ handle: number; view: Range; events: Events; marks: Mark[]; why: Why[] } | null>(null);
   private storied = $state.raw<{ handle: number; story: Statement[] }>({ handle: -1, story: [] });
   /** Why marks and reasons are missing. */
   untold = $state<string | null>(null);
@@ -94,10 +99,16 @@ export class Session {
   }
   /** Events of the run that is drawn; of another run none are shown. */
   get marks(): Mark[] {
-    return this.noticed.handle === this.picture?.handle ? this.noticed.marks : [];
+    return this.noticed && this.noticed.handle === this.picture?.handle ? this.noticed.marks : [];
+  }
+  /** What is known of the events of the interval in view; null until the engine has said it. */
+  get events(): Events | null {
+    const { noticed, view } = this;
+    const same = noticed?.handle === this.picture?.handle && noticed?.view.from_ns === view.from_ns && noticed.view.to_ns === view.to_ns;
+    return same ? noticed!.events : null;
   }
   get why(): Why[] {
-    return this.noticed.handle === this.picture?.handle ? this.noticed.why : [];
+    return this.noticed && this.noticed.handle === this.picture?.handle ? this.noticed.why : [];
   }
   /** What `elephan explain` says of the run that is drawn; nothing where the engine is WebAssembly. */
   get story(): Statement[] {
@@ -409,13 +420,16 @@ export class Session {
     const picture = this.picture;
     if (!picture || picture.share < 1 || this.capture) return;
     const ask = signal ? { signal } : {};
+    const { view } = this;
     const flows = picture.flows.filter((f) => f.protocol === "tcp").slice(0, RIBBON_FLOWS);
     const [events, ...why] = await Promise.all([
-      this.engine.request("events", { handle: picture.handle, ...this.view, limit: 200 }, ask),
+      this.engine.request("events", { handle: picture.handle, ...view, limit: MOST_EVENTS }, ask),
       ...flows.map((f) => this.engine.request("why", { handle: picture.handle, flow: f.id }, ask)),
     ]);
     if (this.picture?.handle !== picture.handle) return;
-    this.noticed = { handle: picture.handle, marks: events!.head.value, why: why.map((reply, i) => ({ flow: flows[i]!.id, spans: reply.head.value })) };
+    const { value: marks, of, recorded } = events!.head;
+    const told = why.map((reply, i) => ({ flow: flows[i]!.id, spans: reply.head.value }));
+    this.noticed = { handle: picture.handle, view, events: { of, shown: marks.length, recorded: recorded !== false }, marks, why: told };
     await this.explain(picture, ask);
   }
 
