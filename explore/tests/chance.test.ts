@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { around, bandOf, bySpan, intervals, onGrid, packed, power, warning, written, type Interval } from "../src/model/chance";
+import { around, bandOf, bySpan, intervals, onGrid, packed, power, warning, within, written, type Interval } from "../src/model/chance";
 import type { Engine } from "../src/engine/engine";
 import { numbers } from "../src/model/numbers";
 import { show } from "../src/model/quantity";
@@ -36,6 +36,12 @@ describe("chance", () => {
     expect(written(found({ mean: 18.8e6, low: 18.8e6, high: 18.8e6 }), (v) => show(v, "b/s"))).toBe("18.8 Mb/s");
     expect(written(found({ mean: NaN, low: NaN, high: NaN }), percent)).toBe("–");
     expect(around(found({ low: NaN, high: NaN }), percent)).toBe("");
+  });
+  it("lets an index begin where that of the run with most flows does", () => {
+    // tcp-background draws how many transfers there are: of 1900 and 3000 the index may be 1/3000.
+    expect(within([{ kind: "index", flows: 1900 }, { kind: "index", flows: 3000 }])).toEqual({ kind: "index", flows: 3000 });
+    expect(within([{ kind: "share" }, { kind: "share" }])).toEqual({ kind: "share" });
+    expect(within([])).toEqual({ kind: "number" });
   });
   it("warns of repetitions that are alike", () => {
     const same = found({ low: 1, high: 1, least: 1, most: 1, spread: 0, clear: false });

@@ -32,6 +32,7 @@ describe("a legend", () => {
     const [entry] = legend(many(10, "answer"), []);
     expect(valueOf(entry!, 1, "b/s", true)).toBe("sum 30 Mb/s");
     expect(valueOf(entry!, 1, "b/s", false)).toBe("mean 3 Mb/s");
+    expect(valueOf(entry!, 1e12, "b/s", true)).toBe("–"); // long after the last sample
     expect(valueOf(legend([line("x", "x", [5e6])], [])[0]!, 0, "b/s", true)).toBe("5 Mb/s");
   });
 });

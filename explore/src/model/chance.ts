@@ -5,6 +5,12 @@ import type { Line } from "./picture";
 
 /** What values a number can have: 0 to 1, 1/n to 1 of so many flows, 0 or more, any. */
 export type Kind = { kind: "share" | "amount" | "number" } | { kind: "index"; flows: number };
+/** Returns what values a number can have in all of these runs: an index begins at 1/n of the run with most flows. */
+export function within(kinds: Kind[]): Kind {
+  const flows = Math.max(0, ...kinds.map((one) => (one.kind === "index" ? one.flows : 0)));
+  return flows ? { kind: "index", flows } : (kinds[0] ?? { kind: "number" });
+}
+
 /** Values of a number, a row for each place; `less` is taken away from them, pair by pair. `power` asks what so many pairs can see. */
 export type Sample = { of: Kind; rows: ArrayLike<number>[]; less?: ArrayLike<number>[]; power?: boolean };
 export type Interval = {

@@ -1,6 +1,6 @@
 // Seeds of one or two settings, judged: what each number is with its interval, and bands over time.
 import type { Engine } from "../engine/engine";
-import { bandOf, bySpan, intervals, power, warning, type Band, type Interval, type Sample } from "./chance";
+import { bandOf, bySpan, intervals, power, warning, within, type Band, type Interval, type Sample } from "./chance";
 import { TOTAL, type Trial } from "./many.svelte";
 import { numbers, type Figure } from "./numbers";
 
@@ -34,12 +34,13 @@ export async function judged(engine: Engine, trials: Trial[], two: boolean): Pro
   const told = new Map(trials.map((t) => [t, new Map(numbers(t.summary).map((f) => [f.name, f]))]));
   for (const own of told.values()) for (const [name, figure] of own) if (!figures.has(name)) figures.set(name, figure);
   const value = (t: Trial, name: string) => told.get(t)!.get(name)?.value ?? NaN;
+  const kinds = (all: Trial[], name: string) => all.flatMap((t) => told.get(t)!.get(name)?.of ?? []);
   const samples: Sample[] = [];
   const add = (sample: Sample) => samples.push(sample) - 1;
   const places = [...figures.values()].map((figure, i) => {
     const rows = (all: Trial[]) => [all.map((t) => value(t, figure.name))];
-    const own = settings.map((setting) => add({ of: figure.of, rows: rows(of(setting)) }));
-    const change = two && add({ of: figure.of, rows: rows(pairs.map(([now]) => now)), less: rows(pairs.map(([, kept]) => kept)), power: i === 0 });
+    const own = settings.map((setting) => add({ of: within(kinds(of(setting), figure.name)), rows: rows(of(setting)) }));
+    const change = two && add({ of: within(kinds(trials, figure.name)), rows: rows(pairs.map(([now]) => now)), less: rows(pairs.map(([, kept]) => kept)), power: i === 0 });
     return { figure, own, change };
   });
   const lines = new Map<string, number>();

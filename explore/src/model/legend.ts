@@ -54,5 +54,5 @@ export function valueOf(entry: Entry, at_ns: number, unit: string, adds: boolean
   const values = entry.lines.map((l) => valueAtTime(l, at_ns)).filter((v) => v === v);
   const sum = values.reduce((a, b) => a + b, 0);
   const text = show(values.length ? (adds ? sum : sum / values.length) : NaN, unit);
-  return entry.lines.length > 1 ? `${adds ? "sum" : "mean"}${entry.part ? ` of these ${values.length}` : ""} ${text}` : text;
+  return entry.lines.length > 1 && values.length ? `${adds ? "sum" : "mean"}${entry.part ? ` of these ${values.length}` : ""} ${text}` : text;
 }
