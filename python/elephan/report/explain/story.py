@@ -16,6 +16,7 @@ from elephan.result.run import Run
 from elephan.result.run import run as run_scenario
 
 REASONS = ("receive window", "congestion window", "own side")  # in the order of `Flow.spent`
+FULL, FULL_LINK = 0.95, "full link"  # utilisation from which on a link is full, as between samples; what is said of it
 NOTHING = "No rule of explain found anything to tell."
 
 
@@ -76,7 +77,7 @@ class Explanation:
             for begin, end, reason in self.limits.get(flow.name, ()):
                 spent[reason] = spent.get(reason, 0.0) + end - begin
             # Where samples are too far apart the counters of the connection still say the three reasons of RFC 4898.
-            spent = spent or dict(zip(REASONS, flow.spent(), strict=True))
+            spent = spent or _counted(self._facts, flow)
             lines += [f"{flow.name}: {shares}"] if (shares := _shares(spent)) else []
         return lines
 
@@ -118,6 +119,15 @@ def _shares(spent: Mapping[str, float]) -> str:
     return ", ".join(f"{reason} {show(spent[reason] / total, '%', 2)}" for reason in ranked)
 
 
+def _counted(facts: Facts, flow: Flow) -> dict[str, float]:
+    """What limited a flow as its counters say; the link, not the window, where a link on its way was full all the time."""
+    spent = dict(zip(REASONS, flow.spent(), strict=True))
+    busy = facts.ports("utilisation")
+    if any(busy[place] >= FULL and ends in flow.path for place, ends in enumerate(facts.ends)):
+        spent[FULL_LINK] = spent.pop("congestion window")
+    return spent
+
+
 def _lines_of_many(facts: Facts) -> list[str]:
     """What limited the flows of each traffic, for which share of their time together."""
     entries: dict[str, list[Flow]] = {}
@@ -125,8 +135,10 @@ def _lines_of_many(facts: Facts) -> list[str]:
         entries.setdefault(flow.text("traffic"), []).append(flow)
     lines = []
     for name, flows in entries.items():
-        spent = [sum(times) for times in zip(*(flow.spent() for flow in flows), strict=True)]
-        if shares := _shares(dict(zip(REASONS, spent, strict=True))):
+        spent: dict[str, float] = {}
+        for reason, time in (one for flow in flows for one in _counted(facts, flow).items()):
+            spent[reason] = spent.get(reason, 0.0) + time
+        if shares := _shares(spent):
             lines.append(f"{name} ({many(len(flows), 'flow')}): {shares}")
     return lines
 
