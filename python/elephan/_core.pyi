@@ -177,13 +177,13 @@ def detectable_difference(differences: bytes, power: float, level: float) -> flo
     """The smallest mean difference that a paired t test of as many pairs finds with probability `power`."""
 
 def bounds(kind: str, flows: int = 0, difference: bool = False) -> tuple[float, float]:
-    """The smallest and the largest value of a kind of quantity: `share`, `index`, `amount` or `number`."""
+    """The smallest and the largest value of a kind of quantity: `share`, `index`, `amount`, `multiple` or `number`."""
 
 def flow_names(traffic: list[str], source: list[str], destination: list[str], control: list[str]) -> list[str]:
     """What a reader would call each flow."""
 
 def listing(kind: str) -> list[tuple[str, str]]:
-    """Names with one line each; `kind` is congestion-controls, stacks, queues, traffic or templates."""
+    """Names with one line each; `kind` is congestion-controls, stacks, queues, traffic, templates, disks or host-drops."""
 
 def model_known_as(word: str) -> str | None:
     """The name here of a model that papers and other tools call so, if it has another."""

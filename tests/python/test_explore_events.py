@@ -35,59 +35,6 @@ def near(said: str, value: float) -> bool:
     return abs(quantity(said) - value) <= 0.005 * value
 
 
-DROPS = re.compile(
-    r"At ([\d.]+) s the queue of (.+) → (.+) overflowed: it dropped (\d+) packets?(?: within ([\d.]+ \w+))?"
-    r"(?:, (\d+) of them \(([\d.]+) %\) of ([^.;]+)|, all of ([^.;]+)| of ([^.;]+))"
-    r"(?:\. (.+) (noticed the loss|timed out) ([\d.]+ \S+) later)?"
-    r"(?:; its window was ([\d.]+ \w+) before and ([\d.]+ \w+) after)?\."
-)
-
-
-@pytest.mark.parametrize(("name", "span"), [("incast", None), ("bbr-vs-cubic", None), ("bbr-vs-cubic", (1.0e9, 4.0e9))])
-def test_sentences_of_drops_are_true(page, name, span):
-    handle, run = opened(page, name, duration="20 s" if name == "bbr-vs-cubic" else "2 s")
-    begin, end = span or (0, run.duration_ns)
-    told = page.ask("events", handle=handle, from_ns=begin, to_ns=end, limit=10_000)[0]["value"]
-    assert [one["at_ns"] for one in told] == sorted(one["at_ns"] for one in told)
-    rows = run.events.to_pylist()
-    names = {flow["id"]: flow["name"] for flow in page.ask("flows", handle=handle)[0]["value"]}
-    samples = run.flow_samples.to_pylist()
-    drops = [one for one in told if one["kind"] == "drop"]
-    assert drops
-    for one in drops:
-        said = DROPS.fullmatch(one["text"])
-        assert said, one["text"]
-        own = [row for row in rows if row["kind"] == "drop" and one["at_ns"] <= row["time_ns"] <= one["until_ns"]]
-        assert len(own) == int(said[4]) == one["count"]
-        assert {(row["node"], row["peer"]) for row in own} == {(said[2], said[3])}
-        assert abs(float(said[1]) * 1e9 - own[0]["time_ns"]) <= (end - begin) / 1e4
-        if said[5]:
-            assert near(said[5], own[-1]["time_ns"] - own[0]["time_ns"])
-        loser = said[8] or said[9] or said[10]
-        lost = [row["flow"] for row in own if names[row["flow"]] == loser]
-        assert len(lost) == int(said[6] or len(own))
-        assert len(lost) == max(sum(row["flow"] == flow for row in own) for flow in names)
-        if said[7]:
-            assert abs(float(said[7]) - 100 * len(lost) / len(own)) <= 0.5
-        after = [
-            row
-            for row in rows
-            if row["flow"] == lost[0] and row["kind"] in ("rto", "fast_retransmit") and row["time_ns"] >= one["at_ns"]
-        ]
-        assert bool(after) == bool(said[11])
-        if after:
-            assert (after[0]["kind"] == "rto") == (said[12] == "timed out")
-            assert near(said[13], after[0]["time_ns"] - one["at_ns"])
-        if said[14]:
-            before = [s["cwnd_bytes"] for s in samples if s["flow"] == lost[0] and s["time_ns"] <= one["at_ns"]][-1]
-            later = next(s["cwnd_bytes"] for s in samples if s["flow"] == lost[0] and s["time_ns"] > after[0]["time_ns"])
-            assert near(said[14], before)
-            assert near(said[15], later)
-    # Every drop within the picture is in exactly one sentence.
-    inside = [row for row in rows if row["kind"] == "drop" and begin <= row["time_ns"] <= end]
-    assert sum(one["count"] for one in drops) >= len(inside)
-
-
 def test_timeouts_changes_and_ends_are_told(page):
     handle, run = opened(page, "incast", duration="2 s")
     told = page.ask("events", handle=handle, limit=10_000)[0]["value"]

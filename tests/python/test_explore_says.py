@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
-import struct
 
 import elephan as el
 import numpy as np
 import pytest
-from elephan import _core
+from desk import Desk
 from elephan.base import stats
-from elephan.explore.engine import unframed
 from elephan.report.explain.facts import Facts
 from elephan.report.explain.rules import findings
 from elephan.scenario.source import library
@@ -21,37 +18,6 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 FULL = 0.95
-
-
-class Desk:
-    """The engine of a page, asked without a server."""
-
-    def __init__(self) -> None:
-        self.desk = _core.Desk("[]", "{}", None, None)
-
-    def ask(self, method, payload=b"", **params):
-        frames = []
-        request = json.dumps({"id": 1, "method": method, "params": params}).encode()
-        self.desk.serve(request, payload, lambda frame: not frames.append(bytes(frame)), _core.Cancel())
-        head, body = unframed(frames[-1])
-        assert head["kind"] == "done", head["message"]
-        return head, body
-
-    def refused(self, method, **params):
-        with pytest.raises(AssertionError) as error:
-            self.ask(method, **params)
-        return str(error.value)
-
-    def line(self, handle, **asked):
-        head, body = self.ask("series", handle=handle, lines=[asked], points=10**6)
-        one = head["lines"][0]
-        return [np.frombuffer(body, "<f8", one["count"], one[at]) for at in ("offset_t", "offset_y")]
-
-    def intervals(self, kind, values, flows=0, less=None):
-        payload = struct.pack(f"<{len(values)}d", *values) + (struct.pack(f"<{len(less)}d", *less) if less else b"")
-        asked = {"kind": kind, "flows": flows, "count": len(values), "paired": less is not None}
-        head, body = self.ask("intervals", payload, samples=[asked])
-        return dict(zip(head["columns"], np.frombuffer(body, "<f8", 9, head["offset"]).tolist(), strict=True))
 
 
 @pytest.fixture(scope="module")

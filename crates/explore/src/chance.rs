@@ -28,7 +28,7 @@ impl Sample {
         let ask = Ask(given);
         let (word, flows) = (ask.text("kind")?, ask.maybe_u64("flows")?.unwrap_or(0));
         let kind = Quantity::named(word, flows)
-            .ok_or_else(|| format!("kind: {word:?} is none of share, index, amount, number"))?;
+            .ok_or_else(|| format!("kind: {word:?} is none of share, index, amount, multiple, number"))?;
         let whole = |key: &str, usual: u64| Ok::<_, Trouble>(ask.maybe_u64(key)?.unwrap_or(usual) as usize);
         let flag = |key: &str| given.get(key).and_then(Value::as_bool).unwrap_or(false);
         Ok(Sample {

@@ -5,15 +5,17 @@
 
 use std::collections::BTreeMap;
 
+use elephan_host::receive::Refused;
 use serde_json::{Value, json};
 
 use crate::ask::Ask;
+use crate::causes::Ways;
 use crate::column::{numbers, texts};
 use crate::flows::flow_names;
 use crate::lives;
 use crate::open::{Open, table};
 use crate::reply::{Reply, Trouble};
-use crate::words::{count, instant, rate, share, size, time};
+use crate::words::{count, instant, rate, share, size, time, whole};
 
 /// Rows of one port or flow that are closer than this share of the picture are one event.
 const TOGETHER: i64 = 200;
@@ -51,6 +53,8 @@ pub struct Story<'a> {
     pub names: BTreeMap<i64, String>,
     /// The span of time that is looked at.
     pub span: i64,
+    /// Where packets of flows go.
+    pub ways: Ways,
 }
 
 /// The events from `from_ns` to `to_ns`, the `limit` that matter most, in the order of time. `of` is how many there are, and `recorded`
@@ -99,7 +103,7 @@ impl<'a> Story<'a> {
         };
         let rows = (0..at.len()).map(row).collect();
         let names = flow_names(open)?;
-        Ok(Story { open, rows, names, span })
+        Ok(Story { open, rows, names, span, ways: Ways::default() })
     }
 
     pub fn name(&self, flow: i64) -> String {
@@ -216,22 +220,25 @@ impl<'a> Story<'a> {
         Some(Told { at: first.at, until: last.at, kind, flow, port: first.port, rows: n, weight, text })
     }
 
-    /// What a port did that dropped packets, whose they were, and what became of the flow that lost most.
+    /// What a port or a host did that dropped packets, whose they were, and what became of the flow that lost most.
     fn dropped(&self, rows: &[&Row], port: &str, over: &str) -> String {
-        let (n, reason) = (count(rows.len(), "packet"), rows[0].reason.as_str());
-        let what = match reason {
-            "queue_full" => format!("the queue of {port} overflowed: it dropped {n}{over}"),
-            "memory_full" => {
-                format!("the memory of {} was full: it dropped {n} for {}{over}", rows[0].node, rows[0].peer)
+        let (n, reason, node) = (count(rows.len(), "packet"), rows[0].reason.as_str(), &rows[0].node);
+        let at_host = Refused::named(reason).filter(|_| rows[0].port.is_none());
+        let what = match (at_host, reason) {
+            (Some(_), _) => format!("{node} dropped {n} that had come to it{over}"),
+            (_, "queue_full") => format!("the queue of {port} overflowed: it dropped {n}{over}"),
+            (_, "memory_full") => {
+                format!("the memory of {node} was full: it dropped {n} for {}{over}", rows[0].peer)
             }
-            "link_loss" => format!("the link {port} lost {n}{over}"),
-            "link_down" => format!("the link {port} was down and lost {n}{over}"),
-            "" => format!("{port} dropped {n}{over}"),
+            (_, "link_loss") => format!("the link {port} lost {n}{over}"),
+            (_, "link_down") => format!("the link {port} was down and lost {n}{over}"),
+            (_, "") => format!("{port} dropped {n}{over}"),
             _ => format!("{} at {port} dropped {n}{over}", discipline(reason)),
         };
+        let why = at_host.map_or(String::new(), |refused| format!(", because {}", refused.words()));
         let loser = most(rows).map(|(flow, _)| flow);
-        let then = loser.map(|flow| self.aftermath(flow, rows[0].at)).unwrap_or_default();
-        format!("{what}{}{then}.", self.whose(rows))
+        let then = loser.map(|flow| self.aftermath(flow, rows)).unwrap_or_default();
+        format!("{what}{}{why}{then}.", self.whose(rows))
     }
 
     /// The flow that most of the packets belong to, and its share where there are others.
@@ -241,31 +248,34 @@ impl<'a> Story<'a> {
             Some((flow, 1)) if rows.len() == 1 => format!(" of {}", self.name(flow)),
             Some((flow, n)) if n == rows.len() => format!(", all of {}", self.name(flow)),
             Some((flow, n)) => {
-                format!(", {n} of them ({}) of {}", share(n as f64 / rows.len() as f64), self.name(flow))
+                format!(", {} of them ({}) of {}", whole(n), share(n as f64 / rows.len() as f64), self.name(flow))
             }
         }
     }
 
-    /// How a flow took a loss: what it noticed first, how much later, and what became of its window.
-    fn aftermath(&self, flow: i64, at: i64) -> String {
-        let next = self.rows.iter().find(|row| {
-            row.at >= at && row.flow == Some(flow) && matches!(row.kind.as_str(), "fast_retransmit" | "rto")
-        });
-        let Some(next) = next else { return String::new() };
-        let how = if next.kind == "rto" { "timed out" } else { "noticed the loss" };
-        let window = lives::windows(self, flow, at, next.at).map_or(String::new(), |(before, after)| {
+    /// How a flow took the first loss of its data: what it noticed first, how much later, and what became of its window.
+    fn aftermath(&self, flow: i64, rows: &[&Row]) -> String {
+        let lost = rows.iter().find(|row| row.flow == Some(flow) && self.is_data(row)).map(|row| row.at);
+        let Some((lost, next)) = lost.and_then(|lost| Some((lost, self.noticed(flow, lost)?))) else {
+            return String::new();
+        };
+        let (name, after) = (self.name(flow), time((next.at - lost) as f64));
+        let how = if next.kind == "rto" {
+            format!("{name} timed out {after} after its first loss")
+        } else {
+            format!("{name} noticed its first loss after {after}")
+        };
+        let window = lives::windows(self, flow, lost, next.at).map_or(String::new(), |(before, after)| {
             format!("; its window was {} before and {} after", size(before), size(after))
         });
-        format!(". {} {how} {} later{window}", self.name(flow), time((next.at - at) as f64))
+        format!(". {how}{window}")
     }
 
-    /// How long before a row a packet of its flow was dropped, since the flow last retransmitted; and where.
+    /// How long before a row data of its flow was dropped, and where.
     fn since_drop(&self, row: &Row) -> Option<(i64, String)> {
-        let own = |other: &&Row| other.flow == row.flow && other.at <= row.at && !std::ptr::eq(*other, row);
-        let before = self.rows.iter().filter(own).filter(|r| matches!(r.kind.as_str(), "fast_retransmit" | "rto"));
-        let since = before.map(|r| r.at).filter(|&at| at < row.at).max().unwrap_or(i64::MIN);
-        let drop = self.rows.iter().filter(own).find(|r| r.kind == "drop" && r.at > since)?;
-        Some((row.at - drop.at, format!("{} → {}", drop.node, drop.peer)))
+        let drop = self.cause(row)?;
+        let port = if drop.port.is_some() { format!("{} → {}", drop.node, drop.peer) } else { drop.node.clone() };
+        Some((row.at - drop.at, port))
     }
 
     fn found(&self, row: &Row, at: &str) -> Option<String> {
@@ -274,9 +284,11 @@ impl<'a> Story<'a> {
             Some((since, port)) => {
                 format!("At {at} {flow} retransmitted, {} after {port} had dropped a packet of it.", time(since as f64))
             }
-            None => format!(
-                "At {at} {flow} retransmitted without a packet of it having been dropped since its last retransmission."
-            ),
+            None => {
+                format!(
+                    "At {at} {flow} retransmitted, and no data of it had been dropped since its last retransmission."
+                )
+            }
         })
     }
 

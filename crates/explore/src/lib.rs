@@ -8,6 +8,7 @@
 
 mod ask;
 mod capture;
+mod causes;
 mod chance;
 mod check;
 mod column;

@@ -80,6 +80,7 @@ mod tests {
     use elephan_scenario::{Source, read};
 
     use super::*;
+    use crate::causes::Ways;
     use crate::open::{OfRun, Open};
 
     const TEXT: &str = r#"
@@ -97,7 +98,7 @@ record = { every = "5 ms" }
         let open = Open::new(Some(OfRun { plan: resolved.plan }), recorder.finish().unwrap());
         let tables = open.tables();
         let samples = table(&tables, "flow_samples").unwrap();
-        let story = Story { open: &open, rows: Vec::new(), names: BTreeMap::new(), span: 1 };
+        let story = Story { open: &open, rows: Vec::new(), names: BTreeMap::new(), span: 1, ways: Ways::default() };
         let mut found = 0;
         for flow in 0..2 {
             let key = ("flow", flow as f64);

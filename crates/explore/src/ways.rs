@@ -1,5 +1,7 @@
 //! The ports that a flow's packets go through, and when they are busy all the time.
 
+use std::collections::BTreeSet;
+
 use elephan_scenario::{NodeKind, Plan};
 
 use crate::column::{numbers, numbers_where};
@@ -12,6 +14,16 @@ const FULL: f64 = 0.95;
 
 /// The ports that every shortest way between two nodes has. Where several lead on (ECMP) it is not known which one a flow takes.
 pub fn certain(plan: &Plan, from: u32, to: u32) -> Vec<u32> {
+    levels(plan, from, to).into_iter().filter(|ports| ports.len() == 1).flatten().collect()
+}
+
+/// The ports that some shortest way between two nodes has.
+pub fn some(plan: &Plan, from: u32, to: u32) -> BTreeSet<u32> {
+    levels(plan, from, to).into_iter().flatten().collect()
+}
+
+/// The ports of the shortest ways between two nodes, by how many hops they are away.
+fn levels(plan: &Plan, from: u32, to: u32) -> Vec<Vec<u32>> {
     let (away, left) = (hops(plan, from, false), hops(plan, to, true));
     let Some(whole) = away[to as usize] else { return Vec::new() };
     let mut levels: Vec<Vec<u32>> = vec![Vec::new(); whole as usize];
@@ -22,7 +34,7 @@ pub fn certain(plan: &Plan, from: u32, to: u32) -> Vec<u32> {
             levels[a as usize].push(i as u32);
         }
     }
-    levels.into_iter().filter(|ports| ports.len() == 1).flatten().collect()
+    levels
 }
 
 /// Hops from a node to each other one, or `back` from each to it; `None` where there is no way. Only switches forward.

@@ -20,10 +20,25 @@ pub fn share(value: f64) -> String {
     format!("{} %", digits(100.0 * value, 2))
 }
 
-/// `1 packet`, `7 packets`.
+/// `1 packet`, `7 packets`, `2 710 packets`.
 pub fn count(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+    format!("{} {what}{}", whole(n), if n == 1 { "" } else { "s" })
 }
+
+/// A whole number, its thousands set apart by a thin space.
+pub fn whole(n: usize) -> String {
+    let text = n.to_string();
+    let mut apart = String::with_capacity(text.len() + text.len() / 3 * THIN.len_utf8());
+    for (place, digit) in text.chars().enumerate() {
+        if place > 0 && (text.len() - place).is_multiple_of(3) {
+            apart.push(THIN);
+        }
+        apart.push(digit);
+    }
+    apart
+}
+
+const THIN: char = '\u{202f}';
 
 /// An instant within a run, to a precision of a ten-thousandth of what is looked at.
 pub fn instant(ns: i64, span_ns: i64) -> String {
@@ -68,6 +83,7 @@ mod tests {
         assert_eq!(rate(20e6), "20 Mb/s");
         assert_eq!(share(0.6149), "61 %");
         assert_eq!(count(1, "packet"), "1 packet");
+        assert_eq!([999, 2710, 1_234_567].map(whole), ["999", "2\u{202f}710", "1\u{202f}234\u{202f}567"]);
         assert_eq!(instant(3_214_567_891, 60_000_000_000), "3.215 s");
         assert_eq!(instant(3_214_567_891, 10_000_000), "3.214568 s");
     }

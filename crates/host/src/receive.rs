@@ -157,6 +157,21 @@ impl Refused {
             Refused::Socket => "socket_full",
         }
     }
+
+    /// Returns the reason that has a name.
+    pub fn named(name: &str) -> Option<Refused> {
+        Refused::ALL.into_iter().find(|one| one.name() == name)
+    }
+
+    /// Returns the reason as a sentence goes on after "because".
+    pub fn words(self) -> &'static str {
+        match self {
+            Refused::Ring => "the receive ring was full",
+            Refused::Backlog => "the backlog was full",
+            Refused::Throttle => "the backlog had been full and was not empty yet",
+            Refused::Socket => "the socket was full",
+        }
+    }
 }
 
 /// What a receive side has counted.

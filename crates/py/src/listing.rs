@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use elephan_cc::Spec;
 use elephan_cc::guest::Unloaded;
+use elephan_host::receive::Refused;
 use elephan_link::queue::{self, Parameters, QueueSpec};
 use elephan_scenario::written::TrafficWords;
 use elephan_scenario::{Room, Source};
@@ -23,7 +24,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)
 }
 
-const KINDS: &str = "congestion-controls, stacks, queues, traffic, templates, disks";
+const KINDS: &str = "congestion-controls, stacks, queues, traffic, templates, disks, host-drops";
 
 /// The names in a registry, each with one line.
 #[pyfunction]
@@ -35,6 +36,7 @@ fn listing(kind: &str) -> PyResult<Vec<(String, String)>> {
         "traffic" => elephan_traffic::Kind::ALL.iter().map(|kind| (kind.name, kind.about)).collect(),
         "disks" => elephan_host::disk::PROFILES.iter().map(|profile| (profile.name, profile.about)).collect(),
         "templates" => elephan_scenario::template::TEMPLATES.to_vec(),
+        "host-drops" => Refused::ALL.iter().map(|why| (why.name(), why.words())).collect(),
         _ => return Err(ScenarioError::new_err(format!("no list `{kind}`; there are {KINDS}"))),
     };
     Ok(rows.iter().map(|(name, line)| (name.to_string(), line.trim().to_string())).collect())

@@ -9,6 +9,8 @@ pub enum Quantity {
     Index(u64),
     /// A rate, a size, a time or a count: 0 or more.
     Amount,
+    /// A larger value over a smaller one: 1 or more.
+    Multiple,
     /// A number without bounds.
     Number,
 }
@@ -20,6 +22,7 @@ impl Quantity {
             "share" => Quantity::Share,
             "index" => Quantity::Index(flows),
             "amount" => Quantity::Amount,
+            "multiple" => Quantity::Multiple,
             "number" => Quantity::Number,
             _ => return None,
         })
@@ -31,6 +34,7 @@ impl Quantity {
             Quantity::Share | Quantity::Index(0) => (0.0, 1.0),
             Quantity::Index(flows) => (1.0 / flows as f64, 1.0),
             Quantity::Amount => (0.0, f64::INFINITY),
+            Quantity::Multiple => (1.0, f64::INFINITY),
             Quantity::Number => (f64::NEG_INFINITY, f64::INFINITY),
         }
     }
@@ -53,6 +57,7 @@ mod tests {
         assert_eq!(Quantity::Share.bounds_of_difference(), (-1.0, 1.0));
         assert_eq!(Quantity::Index(2).bounds_of_difference(), (-0.5, 0.5));
         assert_eq!(Quantity::Amount.bounds_of_difference().0, f64::NEG_INFINITY);
+        assert_eq!(Quantity::named("multiple", 0).map(Quantity::bounds), Some((1.0, f64::INFINITY)));
         assert_eq!(Quantity::named("percent", 0), None);
     }
 }

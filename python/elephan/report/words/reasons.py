@@ -1,11 +1,9 @@
 """What stands between the tables and a sentence: why a host dropped packets, and what held up a transfer from disk to disk."""
 
-REASONS = {
-    "drops_ring": "the receive ring was full",
-    "drops_backlog": "the backlog was full",
-    "drops_throttle": "the backlog had been full and was not empty yet",
-    "drops_socket": "the socket was full",
-}
+from elephan import _core
+
+# By the columns of the table `hosts`; the core says the words, which the page of `elephan explore` has as well.
+REASONS = {f"drops_{name.removeprefix('rx_').removesuffix('_full')}": words for name, words in _core.listing("host-drops")}
 
 STAGES = {
     "read": "the disk that is read",
