@@ -105,6 +105,9 @@ def test_what_a_callers_function_gives_may_be_negative() -> None:
     """A claim about `each.gain`, -3 and -1: the interval keeps its lower end."""
 
     class Made:
+        def flows(self, *where: str) -> int:
+            return 0
+
         def by_seed(self, *where: str) -> dict[int, float]:
             return {1: -3.0, 2: -1.0}
 

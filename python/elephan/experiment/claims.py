@@ -36,6 +36,9 @@ class Evidence(Protocol):
 
     def by_seed(self, experiment: str, variant: str, statistic: str) -> Mapping[int, float]: ...
 
+    def flows(self, experiment: str, *variants: str) -> int:
+        """Returns of how many flows runs of these variants are at most; 0 if nobody has counted them."""
+
 
 @dataclass(frozen=True)
 class Bounds:
@@ -245,10 +248,13 @@ def _interval(part: Part, sample: Sequence[float]) -> stats.Interval:
     return stats.mean_interval(list(sample))
 
 
-def _shown(part: Part, interval: stats.Interval) -> stats.Interval:
-    """The interval cut off where its quantity ends: a share at 1, a count or a ratio at 0."""
-    top = math.inf if part.compare == "ratio" else bounds.top_of(part.statistic)
-    low = {"difference": -top, "ratio": 0.0}.get(part.compare, bounds.low_of(part.statistic, 0))
+def _shown(part: Part, interval: stats.Interval, evidence: Evidence) -> stats.Interval:
+    """The interval cut off where its quantity ends: a share at 1, Jain's index of n flows at 1/n, a count or a ratio at 0."""
+    flows = evidence.flows(part.experiment, *filter(None, (part.variant, part.against)))
+    low, top = {
+        "ratio": (0.0, math.inf),
+        "difference": bounds.of_difference(part.statistic, flows),
+    }.get(part.compare, (bounds.low_of(part.statistic, flows), bounds.top_of(part.statistic)))
     if not math.isfinite(interval.mean):
         return interval
     return stats.within(interval, min(low, interval.mean), max(top, interval.mean))
@@ -257,7 +263,7 @@ def _shown(part: Part, interval: stats.Interval) -> stats.Interval:
 def measured(part: Part, evidence: Evidence) -> tuple[stats.Interval, list[float]]:
     """Returns the mean of what a part looks at with its interval, as it is shown, and the value of each run."""
     sample = _sample(part, evidence)
-    return (_shown(part, _interval(part, sample)), sample) if sample else (stats.NOTHING, [])
+    return (_shown(part, _interval(part, sample), evidence), sample) if sample else (stats.NOTHING, [])
 
 
 def _judge_part(part: Part, evidence: Evidence, planned: Mapping[tuple[str, str], int] | None) -> Finding:
@@ -273,7 +279,7 @@ def _judge_part(part: Part, evidence: Evidence, planned: Mapping[tuple[str, str]
         found = (len(evidence.by_seed(experiment, variant, part.statistic)) for experiment, variant in needed)
         if any(n < planned.get(one, 0) for n, one in zip(found, needed, strict=True)):
             verdict = INCONCLUSIVE
-    return Finding(part, _shown(part, interval), verdict, *_p_values(part, sample))
+    return Finding(part, _shown(part, interval, evidence), verdict, *_p_values(part, sample))
 
 
 def _p_values(part: Part, sample: Sequence[float]) -> tuple[float, float]:

@@ -245,6 +245,16 @@ class Outcomes(Sequence[Outcome]):
         return dict(sorted((outcome.job.variant.label, outcome.flows) for outcome in self if outcome.done))
 
     @property
+    def flows_of_experiments(self) -> dict[str, dict[str, int]]:
+        """The most flows of a run of each variant, by experiment."""
+        found: dict[str, dict[str, int]] = {}
+        for outcome in self:
+            if outcome.done:
+                own = found.setdefault(outcome.job.variant.experiment, {})
+                own[outcome.job.variant.label] = max(own.get(outcome.job.variant.label, 0), outcome.flows)
+        return found
+
+    @property
     def folders(self) -> dict[str, dict[str, dict[str, str]]]:
         """For the facts of a result: where the tables of runs are kept, by variant and seed."""
         kept: dict[str, dict[str, str]] = {}

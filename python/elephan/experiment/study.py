@@ -264,7 +264,12 @@ class Results(folder.Result):
 
     def interval(self, experiment: str, variant: str, statistic: str) -> stats.Interval:
         """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity."""
-        return bounds.interval(statistic, self.values(experiment, variant, statistic))
+        return bounds.interval(statistic, self.values(experiment, variant, statistic), self.flows(experiment, variant))
+
+    def flows(self, experiment: str, *variants: str) -> int:
+        """Of how many flows runs of these variants are at most; 0 if nobody has counted them."""
+        counts = self.facts.get("flows", {}).get(experiment, {})
+        return bounds.most_flows(*(counts.get(variant, 0) for variant in variants))
 
     def experiment(self, name: str) -> Experiment:
         return next(one for one in self.study.experiments if one.name == name)
@@ -300,7 +305,7 @@ class Results(folder.Result):
             **folder.manifest_head("study", self.study.name),
             "quick": self.study.quick,
             "scenario_sha256": hashlib.sha256(self.facts["scenario"].encode()).hexdigest(),
-            **{key: self.facts[key] for key in ("wall_s", "runs", "failures", "incomplete") if key in self.facts},
+            **{key: self.facts[key] for key in ("wall_s", "runs", "failures", "incomplete", "flows") if key in self.facts},
         }
 
     def as_dict(self) -> dict[str, Any]:
@@ -374,6 +379,7 @@ def run_study(
         jobs = _jobs(study, partial)
         outcomes = run_jobs(jobs, Statistics(study.statistics, strict=False), how).checked()
         facts: dict[str, Any] = {**outcomes.first(), **outcomes.incomplete, "failures": outcomes.failures}
+        facts["flows"] = outcomes.flows_of_experiments
         results = Results(study, Trials(outcomes.trials, (job.variant for job in jobs)), facts, partial)
         facts |= {"runs": len(outcomes), "wall_s": time.monotonic() - begin}
         results.fill(partial)
@@ -392,7 +398,7 @@ def load_study(path: Path) -> Results:
     study = _own(where / _COPY, quick, to_run=False) if (where / _COPY).is_dir() else open_study(manifest["name"], quick)
     study.name = manifest["name"]  # the folder of the copy has another one
     facts = {key: manifest[key] for key in ("failures", "wall_s", "runs", "command")}
-    facts |= {key: manifest[key] for key in ("incomplete",) if key in manifest}
+    facts |= {key: manifest[key] for key in ("incomplete", "flows") if key in manifest}
     facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": read_json(where / "provenance.json")}
     trials = Trials.of_table(read_table(where / "runs.parquet"), lambda name: name in study.statistics)
     return Results(study, trials, facts, where)

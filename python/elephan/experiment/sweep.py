@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,8 +110,11 @@ class Sweep(folder.Result):
 
     def interval(self, label: str, statistic: str) -> stats.Interval:
         """Returns the mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity."""
-        flows = self.facts.get("flows", {}).get(label, 0)
-        return bounds.interval(statistic, self.values(label, statistic), flows)
+        return bounds.interval(statistic, self.values(label, statistic), self.flows(label))
+
+    def flows(self, *labels: str) -> int:
+        """Returns of how many flows runs of these variants are at most; 0 if nobody has counted them."""
+        return bounds.most_flows(*(self.facts.get("flows", {}).get(label, 0) for label in labels))
 
     def _paired(self, a: str, b: str, statistic: str) -> tuple[list[float], list[float]]:
         for label in (a, b):
@@ -119,7 +123,9 @@ class Sweep(folder.Result):
 
     def difference(self, a: str, b: str, statistic: str, method: str = "t") -> stats.Interval:
         """Returns the mean of a - b over runs with the same seed, its interval cut off at what is possible."""
-        return bounds.difference(statistic, stats.paired_difference(*self._paired(a, b, statistic), method=method))
+        return bounds.difference(
+            statistic, stats.paired_difference(*self._paired(a, b, statistic), method=method), self.flows(a, b)
+        )
 
     def ratio(self, a: str, b: str, statistic: str, method: str = "t") -> stats.Interval:
         """Returns the ratio of a to b over runs with the same seed."""
@@ -408,17 +414,10 @@ def _check_varies(source: Source, jobs: Sequence[Job], goal: Goal | None) -> Non
 
 def _check_possible(statistics: Sequence[str], jobs: Sequence[Job]) -> None:
     """Refuses a statistic that no variant can have."""
-    scenarios: dict[str, dict[str, Any]] = {}
+    one_of = {job.variant.label: job for job in jobs}
+    resolved = cache(lambda label: core.toml_values(one_of[label].scenario))
     for name in statistics:
-        why = ""
-        for job in jobs:
-            label = job.variant.label
-            if label not in scenarios:
-                scenarios[label] = core.toml_values(core.resolved_toml(job.source, job.overrides, job.seed))
-            why = measures.absent(name, scenarios[label])
-            if not why:
-                break
-        if why:
+        if all((why := measures.absent(name, resolved(label))) for label in one_of):
             raise InputError(f"no run has {name}: {why}")
 
 

@@ -8,9 +8,10 @@ import time
 from elephan.base import stats
 from elephan.base.errors import shown
 from elephan.base.progress import Bar, note
-from elephan.base.quantity import scale_for, show
+from elephan.base.quantity import show
+from elephan.experiment.claims import interval_text
 from elephan.experiment.job import Outcome
-from elephan.statistic import measures
+from elephan.statistic import bounds, measures
 
 EVERY_S = 0.25  # between two looks at the statistic
 PATIENCE_S = 1.0  # a shorter experiment says nothing where no terminal is
@@ -25,6 +26,7 @@ class Watch:
         self._done = self._failed = 0
         self._simulated_s, self._begin, self._looked = 0.0, time.monotonic(), 0.0
         self._values: dict[tuple[str, str], list[float]] = {}
+        self._flows: dict[tuple[str, str], int] = {}
         self._statistic, self._variant = "", ("", "")
 
     def add(self, outcome: Outcome) -> None:
@@ -39,6 +41,7 @@ class Watch:
         value = outcome.measured.values.get(self._statistic, math.nan)
         if math.isfinite(value):
             self._values.setdefault(self._variant, []).append(value)
+            self._flows[self._variant] = max(self._flows.get(self._variant, 0), outcome.flows)
 
     def tick(self, under_way: float, workers: int) -> None:
         """Moves the bar. `under_way`: how much of the runs in progress is done, in runs."""
@@ -71,8 +74,7 @@ class Watch:
         if not values:
             return []
         unit = measures.unit_of(self._statistic) if measures.is_statistic(self._statistic) else "1"
-        interval = stats.mean_within(values)
-        factor, label = scale_for(abs(interval.mean), unit)
-        half = f" ± {interval.half_width * factor:.2g}" if math.isfinite(interval.half_width) else ""
+        known = measures.is_statistic(self._statistic)
+        interval = bounds.interval(self._statistic, values, self._flows[self._variant]) if known else stats.mean_within(values)
         of = f" of {self._variant[1]}" if self._variant[1] else ""
-        return [f"{self._statistic}{of} {interval.mean * factor:.4g}{half} {label}".rstrip()]
+        return [f"{self._statistic}{of} {interval_text(interval, unit)}"]

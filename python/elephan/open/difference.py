@@ -2,12 +2,14 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elephan.base import kinds, stats
+import numpy as np
+
+from elephan.base import kinds, many, stats
 from elephan.base.errors import InputError
 from elephan.base.kinds import Compared, SideBySide
 from elephan.base.quantity import in_files
@@ -84,13 +86,14 @@ def _mean_of(name: str, values: Mapping[int, float], flows: int) -> stats.Interv
     return stats.mean_within(list(values.values()), about.low, about.top)
 
 
-def _difference_of(name: str, pairs: Mapping[int, float]) -> stats.Interval:
-    """The mean difference of a statistic, cut off at what is possible."""
+def _difference_of(name: str, values: Sequence[float], less: Sequence[float], flows: int) -> stats.Interval:
+    """The mean difference of a statistic, pair by pair, cut off at what is possible."""
+    apart = many.differences(np.asarray(values), np.asarray(less))
     if name not in STATISTICS:
-        return bounds.difference(name, stats.mean_within(list(pairs.values())))
+        return bounds.difference(name, stats.mean_within(apart), flows)
     about = STATISTICS[name]
     most = about.top - about.low
-    return stats.mean_within(list(pairs.values()), -most, most)
+    return stats.mean_within(apart, -most, most)
 
 
 _LISTED_MAX = 4  # differences between two scenarios that are told
@@ -166,9 +169,10 @@ def compare(a: Path, b: Path) -> list[Difference]:
             seeds = [seed for seed in values if others and seed in others]
             if not others or not seeds:
                 continue
-            pairs = {seed: others[seed] - values[seed] for seed in seeds}
-            one, other = _mean_of(name, values, left.flows.get(variant, 0)), _mean_of(name, others, right.flows.get(variant, 0))
-            found.append(Difference(variant, name, one, other, _difference_of(name, pairs)))
+            flows = (left.flows.get(variant, 0), right.flows.get(variant, 0))
+            one, other = _mean_of(name, values, flows[0]), _mean_of(name, others, flows[1])
+            pairs = [others[seed] for seed in seeds], [values[seed] for seed in seeds]
+            found.append(Difference(variant, name, one, other, _difference_of(name, *pairs, bounds.most_flows(*flows))))
     if not found:
         raise InputError(f"{a} and {b} have no seed in common")
     return found

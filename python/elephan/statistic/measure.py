@@ -52,6 +52,7 @@ class Measure:
     warmup: bool | None = None  # the warm-up counts too; unless said, that of the whole run does
     share: bool | None = None  # no value is above 1; unless said, no fraction is
     index: bool = False  # Jain's index, which is no smaller than 1/n
+    signed: bool = False  # it may be below 0
     scales: bool = False  # `between` chooses its bins
     sampled: bool = False  # of a port it has samples, not one value
     usual: Mapping[str, int] = field(default_factory=dict)  # takes that a sweep tabulates unless told otherwise, by place
@@ -139,7 +140,7 @@ TAKES: dict[str, Callable[[Array], float]] = {
     "p95": _quantile(0.95),
     "p99": _quantile(0.99),
     "p999": _quantile(0.999),
-    "p99/p50": lambda x: _quantile(0.99)(x) / _quantile(0.5)(x),
+    "p99/p50": lambda x: _quantile(0.99)(x) / median if (median := _quantile(0.5)(x)) > 0 else math.nan,
     "p99-p50": lambda x: _quantile(0.99)(x) - _quantile(0.5)(x),
     "jain": lambda x: stats.jain(x),
     "cov": lambda x: stats.coefficient_of_variation(x),

@@ -191,7 +191,7 @@ class Panel(folder.Result):
         times, limits = self.by_seed(experiment, label, statistic), self.by_seed(experiment, label, horizon)
         late = [seed for seed, time in times.items() if math.isnan(time)]
         values = [limits[seed] if seed in late else time for seed, time in times.items()]
-        return stats.mean_within(values, 0.0), len(late)
+        return stats.mean_within(values, 0.0, max(limits.values(), default=math.inf)), len(late)
 
     @property
     def table(self) -> pa.Table:

@@ -167,7 +167,7 @@ def _decided(found: Finding, measured: Mapping[int, float], last: bool) -> Findi
         verdict = FAILED if missing == len(values) else NOT_SURE
         words = f"{missing} of {len(values)} runs have no value"
         return replace(found, verdict=verdict, failing=failing, message=words)
-    judged = _interval(values, bool(found.check.of))
+    judged = _interval(found.check, values)
     low, high = (judged.low, judged.high) if math.isfinite(judged.low) else (judged.mean, judged.mean)
     verdict = NOT_SURE
     if margin.low <= low and high <= margin.high:
@@ -178,7 +178,11 @@ def _decided(found: Finding, measured: Mapping[int, float], last: bool) -> Findi
     return replace(found, verdict=verdict, judged=judged, failing=failing, message=words)
 
 
-def _interval(values: Sequence[float], ratio: bool) -> stats.Interval:
-    if ratio and min(values) > 0:
+def _interval(check: Check, values: Sequence[float]) -> stats.Interval:
+    """The mean of what is judged, its interval cut off where its quantity ends."""
+    assert check.asked is not None
+    if not check.of:
+        return stats.mean_within(list(values), check.asked.expression.low, check.asked.expression.top)
+    if min(values) > 0:
         return stats.paired_ratio(list(values), [1.0] * len(values))
-    return stats.mean_interval(list(values))
+    return stats.mean_within(list(values), 0.0 if min(values) == 0 else -math.inf)

@@ -1,15 +1,17 @@
 """A study with the verdicts on its claims."""
 
+from pathlib import Path
+
 from rich.text import Text
 
-from elephan.base.kinds import Kind
+from elephan.base.kinds import Compared, Kind
 from elephan.base.quantity import show
 from elephan.experiment.study import Results, load_study
 from elephan.open.difference import of_runs
 from elephan.open.kind import run
 from elephan.report.page.study_page import answer, notebook, of_holm, page, tally
 from elephan.report.screen import Screen, grid
-from elephan.result.folder import DRAWN
+from elephan.result.folder import DRAWN, read_manifest
 
 _COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow", "not run": "dim"}
 
@@ -29,6 +31,12 @@ def tables(results: Results, screen: Screen) -> None:
     screen.print(f"{tally(results.verdicts)}. {of_holm(results.verdicts)} {show(results.facts['wall_s'], 's')}.", style="dim")
 
 
+def _compared(where: Path) -> Compared:
+    """Returns the statistics of every run, with the flows of each variant."""
+    counts = (read_manifest(where) or {}).get("flows", {})
+    return of_runs(where, {f"{name}: {label}": count for name, own in counts.items() for label, count in own.items()})
+
+
 KIND = Kind(
     holds=(
         *("claims.json", "provenance.json", "scenario.toml", "scenarios/*", "runs.parquet", "study/*"),
@@ -41,5 +49,5 @@ KIND = Kind(
     tables=tables,
     page=page,
     notebook=notebook,
-    compared=of_runs,
+    compared=_compared,
 )

@@ -117,8 +117,8 @@
       if (found.length < 2) return [mean, null, null];
       if (Math.max(...found) - Math.min(...found) <= 1e-14 * Math.max(...found.map(Math.abs))) return [found[0], found[0], found[0]];
       const spread = Math.sqrt(found.reduce((x, y) => x + (y - mean) ** 2, 0) / (found.length - 1) / found.length), half = data.t[found.length] * spread;
-      const top = s.top ?? Infinity;
-      return [mean, Math.max(mean - half, -top), Math.min(mean + half, top)];
+      const most = s.most ?? Infinity;
+      return [mean, Math.max(mean - half, -most), Math.min(mean + half, most)];
     }
     const cell = (s, i, base) => base ? difference(s, i, base[i]) : s.mean[i] == null ? null : [s.mean[i], s.low[i], s.high[i]];
 

@@ -74,7 +74,6 @@ def _texts(swept: Swept) -> list[list[str]]:
 
 def _statistic(swept: Swept, name: str, base: Baseline, difference: bool) -> dict[str, Any]:
     """A statistic with its means, and its differences to the baseline if the page cannot work them out."""
-    top = bounds.top_of(name)
     own = _bounds(swept.estimates(name))
     unit = measures.unit_of(name)
     found: dict[str, Any] = {
@@ -85,8 +84,8 @@ def _statistic(swept: Swept, name: str, base: Baseline, difference: bool) -> dic
         "low": own[1],
         "high": own[2],
     }
-    if math.isfinite(top):
-        found["top"] = top
+    if math.isfinite(most := bounds.of_difference(name, swept.sweep.flows(*swept.labels))[1]):
+        found["most"] = most  # the largest difference
     if difference:
         found["differences"] = _bounds(swept.difference(name, base.rows))
     return found

@@ -42,14 +42,13 @@ def effects(swept: Swept, statistic: str) -> list[Effect]:
     matrix = np.concatenate([np.ones((len(values), 1)), *columns], axis=1)[whole]
     if np.linalg.matrix_rank(matrix) < matrix.shape[1]:
         return []
-    found, begin, top = [], 1, bounds.top_of(statistic)
+    found, begin, ends = [], 1, bounds.of_difference(statistic, swept.sweep.flows(*swept.labels))
     fit = np.linalg.lstsq(matrix, values[whole], rcond=None)[0]  # a row for each column of the matrix, a column for each seed
     for axis, own in zip(axes, columns, strict=True):
         of = slice(begin, begin + own.shape[1])
         begin += own.shape[1]
         own_effect = _effect(axis, matrix, values[whole], fit, of, drawn)
-        # Two shares differ by a hundred points at most.
-        found.append(own_effect._replace(interval=stats.within(own_effect.interval, -top, top)))
+        found.append(own_effect._replace(interval=stats.within(own_effect.interval, *ends)))
     return sorted(found, key=lambda one: -abs(one.interval.mean))
 
 

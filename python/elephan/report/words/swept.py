@@ -43,7 +43,7 @@ class Estimates(NamedTuple):
         return stats.Interval(mean, low, high, n) if n else stats.NOTHING
 
 
-def estimates(values: Array, least: Array | float = -math.inf, top: float = math.inf) -> Estimates:
+def estimates(values: Array, least: Array | float = -math.inf, top: Array | float = math.inf) -> Estimates:
     """Returns the mean of each row with its interval, cut off as `stats.mean_within` does; NaN is left out."""
     rows = len(values)
     low, high = (np.broadcast_to(np.asarray(one, dtype=np.float64), (rows,)) for one in (least, top))
@@ -145,9 +145,9 @@ class Swept:
 
     def least(self, statistic: str) -> Array:
         """The smallest value that a statistic can have in each variant."""
-        flows = self.sweep.facts.get("flows", {})
-        of = {count: bounds.low_of(statistic, count) for count in {0, *flows.values()}}
-        return np.array([of[flows.get(label, 0)] for label in self.labels])
+        flows = [self.sweep.flows(label) for label in self.labels]
+        of = {count: bounds.low_of(statistic, count) for count in set(flows)}
+        return np.array([of[count] for count in flows])
 
     def estimates(self, statistic: str) -> Estimates:
         """A statistic of each variant over its repetitions."""
@@ -172,7 +172,11 @@ class Swept:
         """A statistic of each variant less that of its base with the same seed; nothing where a base is below 0 or the same."""
         values = self.values(statistic)
         other = np.where((bases < 0) | (bases == np.arange(len(bases))), np.nan, 1.0)[:, None]
-        return estimates(other * many.differences(values, values[bases]), *bounds.of_difference(statistic))
+        counts = [self.sweep.flows(label) for label in self.labels]
+        flows = [bounds.most_flows(own, counts[base]) for own, base in zip(counts, bases.tolist(), strict=True)]
+        known = {count: bounds.of_difference(statistic, count) for count in set(flows)}
+        least, most = (np.array([known[count][end] for count in flows]) for end in (0, 1))
+        return estimates(other * many.differences(values, values[bases]), least, most)
 
     @cached_property
     def flat(self) -> list[str]:

@@ -42,6 +42,7 @@ measure(
     hurst("variance_time"),
     scope=Scope.PORTS,
     scales=True,
+    signed=True,
     needs=(needs.samples,),
 )
 measure(
@@ -51,6 +52,7 @@ measure(
     hurst("wavelet"),
     scope=Scope.PORTS,
     scales=True,
+    signed=True,
     needs=(needs.samples,),
 )
 measure(
