@@ -6,6 +6,8 @@ from typing import Any
 
 import elephan as el
 import pytest
+import warningchecks
+from elephan.report.words.warnings import warnings
 from elephan.scenario.source import library
 from statements import STATEMENTS, judge
 from stories import Rows
@@ -20,6 +22,10 @@ def test_every_number_of_a_story_is_in_the_tables(name: str) -> None:
     SEEN[name] = el.explain(rows.run).findings
     for finding in SEEN[name]:
         judge(rows, finding)
+    lines = warnings(rows.run)
+    for line in lines:
+        warningchecks.judge(rows, line)
+    warningchecks.silent(rows, lines)
 
 
 def test_the_library_is_told_in_every_kind_of_statement() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import elephan as el
 import pytest
+import warningchecks
 from drawn import scenario
 from elephan.report.words.answer import answer
 from elephan.report.words.warnings import warnings
@@ -36,9 +37,12 @@ def judged(seed: int) -> Counter[str]:
         judge(rows, finding)
     said = answer(rows.run)
     answered(rows, said)
-    warned(rows, warnings(rows.run))
+    lines = warnings(rows.run)
+    warned = sum((warningchecks.judge(rows, line) for line in lines), Counter())
+    warningchecks.silent(rows, lines)
     agree(rows, story, " ".join(said))
     spoke = Counter(finding.rule for finding in story.findings)
+    spoke.update({f"warned: {name}": times for name, times in warned.items()})
     spoke["advice"] += sum(finding.simulated for finding in story.findings)
     spoke["guess"] += sum(bool(finding.help) and not finding.simulated for finding in story.findings)
     return spoke
@@ -63,6 +67,7 @@ def many() -> Counter[str]:
         total.update(finding.rule for finding in story.findings)
         total["simulated"] += sum(finding.simulated for finding in story.findings)
         total["warned"] += bool(warnings(rows.run))
+        total.update(name for line in warnings(rows.run) for name in warningchecks.judge(rows, line))
     return total
 
 
@@ -72,6 +77,7 @@ def test_the_random_scenarios_make_the_rules_speak() -> None:
     assert set(STATEMENTS) - of_other_networks <= set(many())
     assert many()["simulated"] >= 5
     assert many()["warned"] >= 10
+    assert {"without_ecn", "without_router", "beside_marks"} <= set(many())
 
 
 def answered(rows: Rows, said: list[str]) -> None:
@@ -101,24 +107,6 @@ def answered(rows: Rows, said: list[str]) -> None:
     if found := re.search(rf"Its startup took ({Q})(?: to ({Q}))?", text):
         times = sorted({row["time_ns"] for samples in rows.samples.values() for row in samples})
         assert value(found[2] or found[1]) >= (times[1] - times[0]) / 2
-
-
-def warned(rows: Rows, lines: list[str]) -> None:
-    """Flows that warnings count have shown what is said of them."""
-    connected = [row for row in rows.flows.values() if row["established_ns"] is not None]
-    for line in lines:
-        for count, kind in re.findall(r"(\d+) flows? of (\w+) ha(?:s|ve) no (?:Accurate )?ECN, and", line):
-            assert 0 < int(count) <= sum(row["congestion_control"] == kind for row in connected)
-        for count, kinds in re.findall(r"(\d+) flows? of ([\w, ]+?) ha(?:s|ve) no ECN beside", line):
-            deaf = [row for row in connected if not row["ecn"] and row["congestion_control"] in kinds.split(" and ")]
-            assert 0 < int(count) <= len(deaf)
-            assert any(row["marks"] for row in rows.ports.values())
-        for count, kind in re.findall(r"(\d+) flows? of (\w+) pass(?:es)? no queue that tells", line):
-            assert int(count) == sum(row["congestion_control"] == kind for row in connected)
-        if "phases (Floyd" in line:
-            assert any(row["reason"] == "queue_full" for row in rows.drops)
-            sent = [row for row in rows.run.flows.to_pylist() if row["protocol"] != "tcp" or row["established_ns"] is not None]
-            assert len(sent) > 1
 
 
 def agree(rows: Rows, story: Any, text: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import elephan as el
 import pytest
+import warningchecks
 from elephan import cli
 from elephan.report.page.sweep_page import REMEDY, sweep_warnings
 from elephan.report.screen import Screen
@@ -16,6 +17,7 @@ from elephan.report.words.answer import answer
 from elephan.report.words.warnings import warnings
 from elephan.scenario import core, kinds
 from elephan.scenario.source import open_source
+from stories import Rows
 
 # Round trips of 220 and 232 ms over a drop-tail queue of 15 packets (issue 32; Floyd and Jacobson 1992, section 3).
 PHASES = """
@@ -86,7 +88,11 @@ kind = "bulk"
 
 
 def about(run: Any, words: str) -> list[str]:
-    return [line for line in warnings(run) if words in line]
+    """The warnings of a run with some words in them; what each warning says is computed again from rows."""
+    lines = warnings(run)
+    for line in lines:
+        warningchecks.judge(Rows(run), line)
+    return [line for line in lines if words in line]
 
 
 def test_phase_effects_are_said_and_every_seed_gives_the_same() -> None:

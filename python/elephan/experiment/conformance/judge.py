@@ -167,7 +167,7 @@ def _decided(found: Finding, measured: Mapping[int, float], last: bool) -> Findi
         verdict = FAILED if missing == len(values) else NOT_SURE
         words = f"{missing} of {len(values)} runs have no value"
         return replace(found, verdict=verdict, failing=failing, message=words)
-    judged = _interval(found.check, values)
+    judged = _interval(values, bool(found.check.of))
     low, high = (judged.low, judged.high) if math.isfinite(judged.low) else (judged.mean, judged.mean)
     verdict = NOT_SURE
     if margin.low <= low and high <= margin.high:
@@ -175,14 +175,17 @@ def _decided(found: Finding, measured: Mapping[int, float], last: bool) -> Findi
     elif high < margin.low or low > margin.high:
         verdict = FAILED
     words = f"the 95 % interval of {judged.n} runs has the margin in it" if verdict == NOT_SURE and last else ""
-    return replace(found, verdict=verdict, judged=judged, failing=failing, message=words)
+    return replace(found, verdict=verdict, judged=_shown(found.check, judged), failing=failing, message=words)
 
 
-def _interval(check: Check, values: Sequence[float]) -> stats.Interval:
-    """The mean of what is judged, its interval cut off where its quantity ends."""
-    assert check.asked is not None
-    if not check.of:
-        return stats.mean_within(list(values), check.asked.expression.low, check.asked.expression.top)
-    if min(values) > 0:
+def _interval(values: Sequence[float], ratio: bool) -> stats.Interval:
+    if ratio and min(values) > 0:
         return stats.paired_ratio(list(values), [1.0] * len(values))
-    return stats.mean_within(list(values), 0.0 if min(values) == 0 else -math.inf)
+    return stats.mean_interval(list(values))
+
+
+def _shown(check: Check, judged: stats.Interval) -> stats.Interval:
+    """The interval cut off where its quantity ends; a score over another one ends where a score does below, and nowhere above."""
+    assert check.asked is not None
+    low, top = check.asked.expression.low, math.inf if check.of else check.asked.expression.top
+    return stats.within(judged, min(low, judged.mean), max(top, judged.mean))
