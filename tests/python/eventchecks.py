@@ -111,8 +111,8 @@ class Lane:
     def is_data(self, row: dict[str, Any]) -> bool:
         """Whether a packet was data of a connection: it went the way of data, and the handshake was over."""
         flow = self.flows[row["flow"]]
-        if flow["protocol"] == "tcp" and (flow["established_ns"] is None or row["time_ns"] < flow["established_ns"]):
-            return False
+        if flow["protocol"] == "tcp" and (row["packet_bytes"] <= 70 or row["time_ns"] < (flow["established_ns"] or math.inf)):
+            return False  # 70 B: a segment without data, with time stamps, on Ethernet
         if row["port"] is None:
             return bool(row["node"] != flow["source"])
         port = (row["node"], row["peer"])

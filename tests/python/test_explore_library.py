@@ -169,7 +169,7 @@ def totals(page: Opened) -> None:
 def chance(page: Opened) -> None:
     """The intervals of the chance panel over three seeds end where their numbers do, and there are none of equal runs."""
     runs = [page.run.summary, *(el.run(page.text, seed=seed).summary for seed in (page.seed + 1, page.seed + 2))]
-    flows = page.run.summary["flows"]
+    flows = max(run["flows"] for run in runs)
     figures = {
         "utilisation": ("share", [run["bottleneck"]["utilisation"] for run in runs]),
         "loss": ("share", [run["bottleneck"]["loss_rate"] for run in runs]),

@@ -23,9 +23,12 @@ struct Route {
     source: String,
     there: BTreeSet<u32>,
     back: BTreeSet<u32>,
-    /// When it was connected, in ns; 0 of what needs no connection, and while nobody knows.
-    connected: i64,
+    /// When a TCP connection was made, in ns; 0 while nobody knows.
+    connected: Option<i64>,
 }
+
+/// A segment without data: Ethernet 18 B, IP and TCP 20 B each, time stamps 12 B (RFC 7323).
+const BARE_BYTES: f64 = 70.0;
 
 impl Story<'_> {
     /// Whether a packet of a row was data on its way to the flow's destination: no ACK, and no part of a handshake.
@@ -37,7 +40,7 @@ impl Story<'_> {
             self.ways.ends.borrow_mut().insert(flow, route.clone());
             route
         });
-        if row.at < route.connected {
+        if route.connected.is_some_and(|at| row.at < at || row.bytes <= BARE_BYTES) {
             return false;
         }
         match row.port {
@@ -51,7 +54,7 @@ impl Story<'_> {
         let (plan, ends) = (self.open.plan().ok()?, flow_ends(self.open, flow as u64).ok()?);
         let node = |name: &str| plan.nodes.iter().position(|node| node.name == name).map(|i| i as u32);
         let (from, to) = (node(&ends.source)?, node(&ends.destination)?);
-        let connected = if ends.protocol == "tcp" { self.connected(flow) } else { 0 };
+        let connected = (ends.protocol == "tcp").then(|| self.connected(flow));
         Some(Route { source: ends.source, there: some(plan, from, to), back: some(plan, to, from), connected })
     }
 

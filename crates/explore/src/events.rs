@@ -42,6 +42,8 @@ pub struct Row {
     pub port: Option<i64>,
     pub flow: Option<i64>,
     pub value: f64,
+    /// Size of the packet, NaN of what is about none.
+    pub bytes: f64,
     pub reason: String,
 }
 
@@ -89,6 +91,7 @@ impl<'a> Story<'a> {
         let number = |column| numbers(events, column);
         let text = |column| texts(events, column);
         let (at, port, flow, value) = (number("time_ns")?, number("port")?, number("flow")?, number("value")?);
+        let bytes = number("packet_bytes")?;
         let (kind, node, peer, reason) = (text("kind")?, text("node")?, text("peer")?, text("reason")?);
         let whole = |value: f64| (!value.is_nan()).then_some(value as i64);
         let row = |i: usize| Row {
@@ -99,6 +102,7 @@ impl<'a> Story<'a> {
             port: whole(port[i]),
             flow: whole(flow[i]),
             value: value[i],
+            bytes: bytes[i],
             reason: reason[i].clone(),
         };
         let rows = (0..at.len()).map(row).collect();
