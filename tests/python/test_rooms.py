@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import re
 from typing import Any
 
 import elephan as el
 import pytest
+from elephan.report.words.rooms import advice, short_rooms
 from elephan.report.words.warnings import warnings
 from elephan.scenario import kinds
 
@@ -97,3 +99,89 @@ def test_a_room_that_is_enough_says_nothing() -> None:
     quiet = star('{ kind = "pause", xoff = "195 kB", xon = "100 kB" }', **{"traffic[0].rate": "1 Gbps"})
     assert kinds.scenario(quiet.scenario)["short_rooms"]
     assert not short(quiet)
+
+
+def advised(scenario: str, way: dict[str, Any], switch: str = "s") -> el.Run:
+    """The scenario with one way of the advice, in which nothing else is changed."""
+    at = f"switches.{switch}"
+    keys = {"memory_bytes": "memory", "headroom_bytes": "flow_control.headroom"}
+    keys |= {"xoff_bytes": "flow_control.xoff", "xon_bytes": "flow_control.xon"}
+    changes: dict[str, Any] = {f"{at}.{keys[name]}": f"{way[name]} B" for name in keys if way[name] is not None}
+    # Each link of STAR has one number, and the queue of s->b is that of the second.
+    for limit in (limit for link, limit in way["queues"] if link == "s->b"):
+        changes["links[1].queue"] = {"kind": "fifo", "limit": f"{limit} B"}
+    return el.run(scenario, set=changes)
+
+
+@pytest.mark.parametrize(
+    ("control", "memory", "xoff", "xon"),
+    [
+        # Per egress each of three queues may have xoff - 1 and a frame: 3 (x - 1 + 1518) + 3 (7717) <= 200 000. xon is below.
+        ('{ kind = "pause", per = "egress", xoff = "195 kB", xon = "100 kB" }', 3 * (194_999 + 1518) + 3 * NEED, 57_432, 54_396),
+        # The lowest way leaves xon as it is: 30 kB are below.
+        ('{ kind = "pause", per = "egress", xoff = "195 kB", xon = "30 kB" }', 3 * (194_999 + 1518) + 3 * NEED, 57_432, None),
+    ],
+)
+def test_xon_goes_down_with_xoff(control: str, memory: int, xoff: int, xon: int | None) -> None:
+    text = STAR.replace("{}", control)
+    (room,) = kinds.scenario(el.run(text, set={"duration": "1 us"}).scenario)["short_rooms"]
+    more, less = room["advice"]
+    assert more == {"memory_bytes": memory, "headroom_bytes": None, "queues": [], "xoff_bytes": None, "xon_bytes": None}
+    assert (less["memory_bytes"], less["xoff_bytes"], less["xon_bytes"]) == (None, xoff, xon)
+    for way in room["advice"]:
+        assert advised(text, way).statistic("drops.sum") == 0
+
+
+def test_headroom_that_no_threshold_makes_up_for() -> None:
+    """Eight priorities of three ports need 24 times 7717 B, 185 208 of 300 000 B: that is enough, whatever xoff is."""
+    control = '{ kind = "pfc", xoff = "60 kB", headroom = "2 kB" }'
+    text = STAR.replace("{}", control).replace("200 kB", "300 kB")
+    run = el.run(text)
+    assert run.statistic("drops.sum") > 0
+    (room, *_) = kinds.scenario(run.scenario)["short_rooms"]
+    (way,) = room["advice"]
+    assert (way["headroom_bytes"], way["memory_bytes"], way["xoff_bytes"]) == (NEED, None, None)
+    assert advised(text, way).statistic("drops.sum") == 0
+    # With 100 kB the scenario would be refused if only the headroom grew.
+    small = text.replace("300 kB", "100 kB").replace("60 kB", "30 kB")
+    (way,) = kinds.scenario(el.run(small).scenario)["short_rooms"][0]["advice"]
+    assert (way["headroom_bytes"], way["memory_bytes"]) == (NEED, 24 * NEED)
+    assert advised(small, way).statistic("drops.sum") == 0
+
+
+def drawn(draw: random.Random) -> str:
+    """A switch that may have too little room of any kind."""
+    kind = draw.choice(["pause", "pfc"])
+    per = draw.choice(["memory", "egress", "ingress"] if kind == "pause" else ["egress", "ingress"])
+    memory = draw.randrange(60_000, 400_000)
+    xoff = draw.randrange(10_000, memory)
+    words = [f'kind = "{kind}"', f'per = "{per}"', f'xoff = "{xoff} B"']
+    if kind == "pause" or draw.random() < 0.5:
+        words.append(f'xon = "{draw.randrange(1, xoff)} B"')
+    if kind == "pfc":
+        priorities = sorted(draw.sample(range(1, 8), draw.randrange(0, 4)))
+        words += [f"priorities = {[0, *priorities]}", f'headroom = "{draw.randrange(1, 2500)} B"']
+    text = STAR.replace("{}", f"{{ {', '.join(words)} }}").replace("200 kB", f"{memory} B").replace('"5 ms"', '"2 ms"')
+    if draw.random() < 0.4:
+        limit = draw.randrange(max(xoff, 20_000), memory)
+        text = text.replace("[[traffic]]", f'queue = {{ kind = "fifo", limit = "{limit} B" }}\n[[traffic]]')
+    return text.replace('delay = "1 us"', f'delay = "{draw.choice(["200 ns", "1 us", "4 us"])}"')
+
+
+def test_a_switch_changed_as_advised_loses_nothing() -> None:
+    draw = random.Random(44)
+    ways = 0
+    for _ in range(40):
+        text = drawn(draw)
+        run = el.run(text)
+        lost = [room for room, _ in short_rooms(run)]
+        for way in lost[0]["advice"] if lost else []:
+            ways += 1
+            better = advised(text, way)
+            assert better.statistic("drops.sum") == 0, (text, way)
+            assert kinds.scenario(better.scenario)["short_rooms"] == []
+        if lost:
+            assert all(
+                str(value) in advice(lost[0]) for way in lost[0]["advice"] for value in way.values() if isinstance(value, int)
+            )
+    assert ways > 20

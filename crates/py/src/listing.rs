@@ -7,7 +7,7 @@ use elephan_cc::guest::Unloaded;
 use elephan_host::receive::Refused;
 use elephan_link::queue::{self, Parameters, QueueSpec};
 use elephan_scenario::written::TrafficWords;
-use elephan_scenario::{Room, Source};
+use elephan_scenario::{Advice, Room, Source};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -108,14 +108,27 @@ fn scenario_answers(py: Python<'_>, text: String, name: String) -> PyResult<Stri
     let answered = || {
         let resolved = elephan_scenario::read(&source, &[], None).map_err(scenario_errors)?;
         let plan = &resolved.plan;
+        let named = |link: u32| plan.links[link as usize].name.as_str();
+        let advised = |one: &Advice| {
+            let queues: Vec<Value> = one.queues.iter().map(|(link, bytes)| json!([named(*link), bytes])).collect();
+            json!({
+                "memory_bytes": one.memory_bytes,
+                "headroom_bytes": one.headroom_bytes,
+                "queues": queues,
+                "xoff_bytes": one.xoff_bytes,
+                "xon_bytes": one.xon_bytes,
+            })
+        };
         let room = |room: Room| {
+            let advice: Vec<Value> = room.advice.iter().map(advised).collect();
             json!({
                 "switch": plan.nodes[room.node as usize].name,
                 "what": room.what,
-                "link": room.link.map(|link| plan.links[link as usize].name.as_str()),
+                "link": room.link.map(named),
                 "has_bytes": room.has_bytes,
                 "needs_bytes": room.needs_bytes,
                 "xoff_bytes": room.xoff_bytes,
+                "advice": advice,
             })
         };
         let rooms: Vec<Value> = plan.short_rooms().into_iter().map(room).collect();

@@ -15,6 +15,7 @@
 //! included.
 
 use elephan_link::headroom::{Feeder, own_need};
+use elephan_link::ingress::HYSTERESIS_BYTES;
 use elephan_link::queue::Limit;
 use elephan_link::{FlowControl, PausePer, PfcPer};
 use elephan_traffic::Distribution;
@@ -36,6 +37,19 @@ pub struct Room {
     pub needs_bytes: u64,
     /// The highest threshold with which it would be enough; none where the threshold does not matter, or none is low enough.
     pub xoff_bytes: Option<u64>,
+    /// What makes this and each other room of the switch large enough: ways to do it, of which one is enough.
+    pub advice: Vec<Advice>,
+}
+
+/// What to say instead in a scenario so that a switch has room; what is not mentioned stays. The last two are where they have to change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Advice {
+    pub memory_bytes: Option<u64>,
+    pub headroom_bytes: Option<u64>,
+    /// Links that ports of the switch feed, and the limits of their queues.
+    pub queues: Vec<(u32, u64)>,
+    pub xoff_bytes: Option<u64>,
+    pub xon_bytes: Option<u64>,
 }
 
 /// A port that feeds a switch.
@@ -45,8 +59,11 @@ struct Fed {
 }
 
 /// How a switch counts.
+#[derive(Clone)]
 struct Counts {
     xoff: Option<u64>,
+    /// Given in the scenario.
+    xon: Option<u64>,
     per: PausePer,
     priorities: u64,
     /// Of PFC: what each priority of each port has for itself; none: what it needs at the start.
@@ -57,11 +74,16 @@ impl Counts {
     fn of(control: &FlowControl) -> Option<Counts> {
         match control {
             FlowControl::None => None,
-            FlowControl::Pause(pause) => {
-                Some(Counts { xoff: Some(pause.xoff.get()), per: pause.per, priorities: 1, own: None })
-            }
+            FlowControl::Pause(pause) => Some(Counts {
+                xoff: Some(pause.xoff.get()),
+                xon: Some(pause.xon.get()),
+                per: pause.per,
+                priorities: 1,
+                own: None,
+            }),
             FlowControl::Pfc(pfc) => Some(Counts {
                 xoff: pfc.marks().map(|(xoff, _)| xoff.get()),
+                xon: pfc.xon.map(|xon| xon.get()),
                 per: if pfc.per == PfcPer::Egress { PausePer::Egress } else { PausePer::Ingress },
                 priorities: u64::from(pfc.mask().count_ones()),
                 own: Some(pfc.headroom.map(|given| given.get())),
@@ -90,12 +112,64 @@ impl Plan {
                 })
                 .collect();
             let Some(fed) = fed.filter(|fed| !fed.is_empty()) else { continue };
-            rooms.extend(self.memory_room(node, switch, &counts, (&fed, full)));
-            rooms.extend(self.headroom_rooms(node, switch, &counts, &fed));
-            rooms.extend(self.queue_rooms(node, &counts, &fed));
+            let mut short = self.rooms_of(node, switch, &counts, (&fed, full));
+            short.retain(|room| room.has_bytes < room.needs_bytes);
+            if !short.is_empty() {
+                let advice = self.advice(node, switch, &counts, (&fed, full));
+                short.iter_mut().for_each(|room| room.advice.clone_from(&advice));
+            }
+            rooms.extend(short);
         }
-        rooms.retain(|room| room.has_bytes < room.needs_bytes);
         rooms
+    }
+
+    fn rooms_of(&self, node: u32, switch: &Switch, counts: &Counts, (fed, full): (&[Fed], u32)) -> Vec<Room> {
+        let mut rooms = self.headroom_rooms(switch, counts, fed);
+        rooms.splice(0..0, self.memory_room(node, switch, counts, (fed, full)));
+        rooms.extend(self.queue_rooms(node, counts, fed));
+        rooms.iter_mut().for_each(|room| room.node = node);
+        rooms
+    }
+
+    /// Ways to make all rooms of a switch large enough: more room for the thresholds that it has, and lower thresholds for the memory and
+    /// the queues that it has. Headroom that is too small has to grow in both.
+    fn advice(&self, node: u32, switch: &Switch, counts: &Counts, (fed, full): (&[Fed], u32)) -> Vec<Advice> {
+        let mut enough = counts.clone();
+        let headroom = self.headroom_rooms(switch, counts, fed);
+        let needs = headroom.iter().map(|room| room.needs_bytes).max().unwrap_or(0);
+        let headroom_bytes = headroom.iter().any(|room| room.has_bytes < room.needs_bytes).then_some(needs);
+        if headroom_bytes.is_some() {
+            enough.own = Some(headroom_bytes);
+        }
+        let rooms = self.rooms_of(node, switch, &enough, (fed, full));
+        let has = switch.memory_bytes.unwrap_or(u64::MAX);
+        let least = self.reserved(node, switch, &enough);
+        let memory = rooms.iter().filter(|room| room.what == "memory").map(|room| room.needs_bytes).max().unwrap_or(0);
+        let bounds = || rooms.iter().filter(|room| room.what != "headroom" && room.has_bytes < room.needs_bytes);
+        let more = Advice {
+            memory_bytes: Some(memory.max(least)).filter(|needs| *needs > has),
+            headroom_bytes,
+            queues: bounds().filter_map(|room| Some((room.link?, room.needs_bytes))).collect(),
+            ..Advice::default()
+        };
+        let mut found = vec![more];
+        let lowest = bounds().map(|room| room.xoff_bytes).try_fold(u64::MAX, |low, most| Some(low.min(most?)));
+        if let Some(xoff) = lowest.filter(|xoff| *xoff < u64::MAX && least <= has) {
+            // Two full frames below, as PFC has it where nothing is said; half where it is not as high.
+            let below = xoff.checked_sub(HYSTERESIS_BYTES).filter(|below| *below > 0).unwrap_or(xoff / 2);
+            let xon_bytes = counts.xon.filter(|xon| *xon > xoff).map(|_| below);
+            found.push(Advice { headroom_bytes, xoff_bytes: Some(xoff), xon_bytes, ..Advice::default() });
+        }
+        found
+    }
+
+    /// What of a switch's memory is kept for headroom.
+    fn reserved(&self, node: u32, switch: &Switch, counts: &Counts) -> u64 {
+        let (FlowControl::Pfc(pfc), Some(own)) = (&switch.flow_control, counts.own) else { return 0 };
+        let largest = self.largest_packet();
+        let into = (0u32..).zip(&self.links).filter(|(_, link)| link.to == node);
+        let each = into.map(|(i, _)| own.unwrap_or_else(|| self.headroom(pfc, i, largest)));
+        each.sum::<u64>().saturating_mul(counts.priorities)
     }
 
     /// A feeder as bad as it ever is; none if nobody can say.
@@ -147,10 +221,11 @@ impl Plan {
             has_bytes,
             needs_bytes,
             xoff_bytes: most.filter(|&most| most > 1),
+            advice: Vec::new(),
         })
     }
 
-    fn headroom_rooms(&self, node: u32, switch: &Switch, counts: &Counts, fed: &[Fed]) -> Vec<Room> {
+    fn headroom_rooms(&self, switch: &Switch, counts: &Counts, fed: &[Fed]) -> Vec<Room> {
         let (FlowControl::Pfc(pfc), Some(_), Some(own)) = (&switch.flow_control, switch.memory_bytes, counts.own)
         else {
             return Vec::new();
@@ -158,12 +233,13 @@ impl Plan {
         let largest = self.largest_packet();
         let has = |link| own.unwrap_or_else(|| self.headroom(pfc, link, largest));
         let room = |one: &Fed| Room {
-            node,
+            node: 0,
             what: "headroom",
             link: Some(one.link),
             has_bytes: has(one.link),
             needs_bytes: one.needs,
             xoff_bytes: None,
+            advice: Vec::new(),
         };
         fed.iter().map(room).collect()
     }
@@ -185,6 +261,7 @@ impl Plan {
                 has_bytes,
                 needs_bytes: times * xoff.saturating_sub(1) + all,
                 xoff_bytes: most.filter(|&most| most > 1),
+                advice: Vec::new(),
             })
         };
         (0u32..).zip(&self.links).filter(|(_, link)| link.from == node && link.ip_bytes > 0).filter_map(room).collect()

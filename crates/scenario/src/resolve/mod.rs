@@ -1,5 +1,6 @@
 //! Meaning: names become indices, defaults values, and what cannot run is refused, each at its place.
 
+mod amounts;
 mod bounds;
 pub(crate) mod changes;
 mod checks;
@@ -122,6 +123,8 @@ pub(crate) fn resolve(
     r.buffers(&words, set.is_some());
     r.bounds(&words);
     let record = r.record(&words);
+    r.rows(&words, &record);
+    r.offers(&words);
     r.done()?;
     let (options, option_stacks) = r.stacks.finish();
     let mut plan = Plan {

@@ -54,14 +54,20 @@ def short_rooms(run: Run) -> list[tuple[Mapping[str, Any], int]]:
 
 
 def advice(room: Mapping[str, Any]) -> str:
-    """Returns what would be enough."""
-    lower = f", or lower xoff to {room['xoff_bytes']} B" if room["xoff_bytes"] else ""
-    needs = f"{room['needs_bytes']} B"
-    if room["what"] == "memory":
-        return f"Raise its memory to {needs}{lower}."
-    if room["what"] == "headroom":
-        return f'Say headroom = "{needs}".'
-    return f"Raise the limit of the queue to {needs}{lower}."
+    """Returns what would be enough: room for the thresholds that the switch has, or thresholds for the room that it has."""
+    ways = [_way(one) for one in room["advice"]]
+    text = ", or ".join(ways)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _way(change: Mapping[str, Any]) -> str:
+    """What has to be said together in a scenario."""
+    parts = [f"raise its memory to {change['memory_bytes']} B"] if change["memory_bytes"] else []
+    parts += [f"raise the limit of the queue of {arrow(link)} to {limit} B" for link, limit in change["queues"]]
+    parts += [f"lower xoff to {change['xoff_bytes']} B"] if change["xoff_bytes"] else []
+    parts += [f"xon to {change['xon_bytes']} B"] if change["xon_bytes"] is not None else []
+    parts += [f'say headroom = "{change["headroom_bytes"]} B"'] if change["headroom_bytes"] else []
+    return " and ".join(parts)
 
 
 def said(room: Mapping[str, Any], lost: int) -> str:
