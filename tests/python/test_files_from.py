@@ -187,7 +187,7 @@ def test_what_runs_and_what_is_read_are_two_words(tmp_path: Path) -> None:
         (3, "files_from is a name or a list of names"),
         ([3], "files_from: the path of a file or a folder, not 3"),
         ("no/such.csv", "files_from: no/such.csv: no such file or folder"),
-        ("", "files_from: : no such file or folder"),
+        ("", "files_from: an empty text is no path"),
         (["a\0b"], "NUL"),
         (os, "files_from: the path of a file or a folder, not <module"),
     ],

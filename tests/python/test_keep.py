@@ -342,4 +342,4 @@ def test_the_line_tells_counts_speed_and_the_first_statistic() -> None:
     begin, _, end = bar.words.partition("failed, ")
     assert begin == "sawtooth 16/40, 12 kept, 2 running, 1 "
     # Half of the 95 % interval of three values 0.2 apart: 4.3027 * 0.2 / sqrt(3) = 0.497.
-    assert end.endswith("simulated s a second, goodput_bps.sum of rate=10 Mbps 9.2 ± 0.5 Mb/s")
+    assert end.endswith("simulated s a second, goodput_bps.sum of rate=10 Mbps 9.2 Mb/s (8.703 Mb/s to 9.697 Mb/s)")

@@ -133,7 +133,7 @@ def test_what_the_caller_names_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("no/such.py", "python_from: no/such.py: no such file"),
         ("nowhere", "python_from: nowhere: no such module"),
         (["json.nowhere"], "python_from: json.nowhere: no such module"),
-        ("", "python_from: : no such file"),
+        ("", "python_from: an empty text is no path"),
         (["a\0b/c.py"], "NUL"),
         (b"lab", "python_from is"),
     ],

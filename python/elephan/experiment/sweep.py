@@ -52,8 +52,8 @@ class Sweep(folder.Result):
     >>> low, high = sweep.labels
     >>> sorted(sweep.by_seed(low, "goodput_bps.sum")), len(sweep.values(low, "goodput_bps.sum"))
     ([1, 2], 2)
-    >>> sweep.interval(low, "utilisation.max").n
-    2
+    >>> sweep.interval(low, "utilisation.max").n, sweep.flows(low)
+    (2, 1)
     >>> sweep.difference(high, low, "goodput_bps.sum").mean > 0, sweep.ratio(high, low, "goodput_bps.sum").mean > 1
     (True, True)
     >>> sweep.run(low, 2).flows.num_rows, sweep.job(low, 2).overrides["template.rate"]
