@@ -47,7 +47,8 @@ def beyond(run: Any) -> Iterator[str]:
     "name",
     [
         *(pytest.param(one, marks=() if one in FAST else pytest.mark.slow) for one in sorted(library())),
-        *(pytest.param(one, marks=pytest.mark.slow if one >= RANDOM else ()) for one in range(200)),
+        # The flow of 188 that starts last has no samples.
+        *(pytest.param(one, marks=pytest.mark.slow if one >= RANDOM and one != 188 else ()) for one in range(200)),
     ],
 )
 def test_every_statistic_of_a_run_is_what_it_is_said_to_be(name: str | int) -> None:

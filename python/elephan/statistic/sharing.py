@@ -48,10 +48,11 @@ def shares_after_last_start(run: Run) -> tuple[Array, int, float] | None:
         return None
     begin, until = float(start.max()), float(np.nanmin(np.append(end, run.duration_ns)))
     starts, bytes_, ids = windows(run, _WINDOW_NS, begin)
-    if not bytes_.size:
+    last = int(column(flows, "flow")[int(start.argmax())])
+    if not bytes_.size or last not in ids:  # nobody has looked at it
         return None
     bytes_ = bytes_[starts + _WINDOW_NS <= until]
-    newest = ids.index(int(column(flows, "flow")[int(start.argmax())]))
+    newest = ids.index(last)
     return bytes_ / np.maximum(bytes_.sum(axis=1, keepdims=True), 1.0), newest, until - begin
 
 
