@@ -158,8 +158,8 @@ def test_what_goes_wrong_is_one_message():
 @pytest.mark.slow
 def test_more_rows_than_memory_are_one_message():
     text = library()["sawtooth"].path.read_text(encoding="utf-8")
-    # 64 flows sampled each 100 us: more than the limit of tables after 8 of 100 s.
-    flood = text.replace('"50 ms"', '"100 us"').replace("60 s", "100 s").replace("pairs = 1", "pairs = 64")
+    # 64 flows sampled each 200 us: more than the limit of tables after about 16 of 100 s.
+    flood = text.replace('"50 ms"', '"200 us"').replace("60 s", "100 s").replace("pairs = 1", "pairs = 64")
     short = {"text": text, "until_s": 12}
     found = in_wasm([{"method": "run", "params": {"text": flood}}, {"method": "run", "params": short}])
     assert "the limit of 1024 MB of tables is reached" in found[0]["head"]["message"]
