@@ -92,8 +92,8 @@ class Capture:
         hosts = self.hosts if self.version == 4 else ("fd00::1", "fd00::2")
         (source, destination), ends = (ports, hosts) if by == CLIENT else (ports[::-1], hosts[::-1])
         options += b"\1" * (-len(options) % 4)
-        words = (5 + len(options) // 4) << 4
-        tcp = struct.pack(">HHIIBBHHH", source, destination, seq % 2**32, ack % 2**32, words, flags, window, 0, 0)
+        words = (5 + len(options) // 4) << 4 | flags >> 8  # the ninth flag is AE (RFC 9768)
+        tcp = struct.pack(">HHIIBBHHH", source, destination, seq % 2**32, ack % 2**32, words, flags & 255, window, 0, 0)
         tcp += options + b"x" * length
         kind = socket.AF_INET if self.version == 4 else socket.AF_INET6
         pseudo = b"".join(socket.inet_pton(kind, end) for end in ends) + struct.pack(">II", len(tcp), 6)

@@ -40,10 +40,13 @@ pub fn open(desk: &Desk, call: Call<'_>, payload: &[u8]) -> Result<Reply, Troubl
         other => other.to_string(),
     })?;
     let counts = |pairs: &[(String, u64)]| pairs.iter().map(|(k, n)| (k.clone(), (*n).into())).collect::<Map<_, _>>();
+    let lines = |told: &[(i64, Vec<String>)]| {
+        told.iter().map(|(number, lines)| (number.to_string(), json!(lines))).collect::<Map<_, _>>()
+    };
     let told = json!({
         "format": summary.format, "packets": summary.packets, "tcp_segments": summary.tcp_segments,
         "udp_datagrams": summary.udp_datagrams, "connections": summary.connections, "begin_ns": summary.begin_ns,
-        "span_ns": summary.span_ns, "notes": summary.notes, "skipped": counts(&summary.skipped),
+        "span_ns": summary.span_ns, "notes": summary.notes, "told": lines(&summary.told), "ranks": summary.ranks, "skipped": counts(&summary.skipped),
     });
     let mut open = Open::new(None, recorder.finish().map_err(|error| error.to_string())?);
     open.capture = Some((place, options));

@@ -54,7 +54,7 @@ impl Trace {
 /// Reads a capture of one or several files. `filter` has hosts, ports, and times since the first packet. Tables stay in memory or, with `folder`, an existing one, stream to `<table>.parquet` in it. `progress` is
 /// called with (share of the file read, packets) at most ten times a second.
 #[pyfunction]
-#[pyo3(signature = (paths, folder=None, burst_gap_ns=None, every_ns=None, vantage=None, filter=None, progress=None, cancel=None))]
+#[pyo3(signature = (paths, folder=None, burst_gap_ns=None, every_ns=None, vantage=None, filter=None, focus=None, progress=None, cancel=None))]
 #[expect(clippy::too_many_arguments, reason = "the Python function names each")]
 fn analyze(
     py: Python<'_>,
@@ -64,6 +64,7 @@ fn analyze(
     every_ns: Option<u64>,
     vantage: Option<&str>,
     filter: Option<Chosen>,
+    focus: Option<i64>,
     progress: Option<Py<PyAny>>,
     cancel: Option<&Bound<'_, Cancel>>,
 ) -> PyResult<Trace> {
@@ -79,7 +80,8 @@ fn analyze(
     let defaults = Options::default();
     let filter = filter.map(|(hosts, ports, from_ns, until_ns)| Filter { hosts, ports, from_ns, until_ns });
     let filter = filter.unwrap_or_default();
-    let options = Options { burst_gap_ns: burst_gap_ns.unwrap_or(defaults.burst_gap_ns), every_ns, vantage, filter };
+    let options =
+        Options { burst_gap_ns: burst_gap_ns.unwrap_or(defaults.burst_gap_ns), every_ns, vantage, filter, focus };
     let flag = cancel.map(|cancel| cancel.get().flag());
     let in_folder = folder.is_some();
     let mut looked = Instant::now();
@@ -143,7 +145,13 @@ fn told(s: &Summary) -> serde_json::Value {
     json!({
         "format": s.format, "packets": s.packets, "tcp_segments": s.tcp_segments, "udp_datagrams": s.udp_datagrams,
         "fragments": s.fragments, "other": s.other, "skipped": counts(&s.skipped), "tunnels": counts(&s.tunnels), "connections": s.connections, "begin_ns": s.begin_ns, "span_ns": s.span_ns, "notes": s.notes,
+        "told": by_number(&s.told), "ranks": s.ranks,
     })
+}
+
+/// Sentences by the number of their connection.
+fn by_number(told: &[(i64, Vec<String>)]) -> serde_json::Value {
+    told.iter().map(|(number, lines)| (number.to_string(), serde_json::Value::from(lines.clone()))).collect()
 }
 
 /// Names and counts as an object.

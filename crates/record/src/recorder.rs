@@ -21,7 +21,7 @@ use crate::rows::{
 use crate::sink::Sink;
 use crate::spec::Spec;
 use crate::table::{Row, Table};
-use crate::trace::{ConnectionRow, ConnectionSampleRow, TraceEventRow};
+use crate::trace::{ConnectionFindingRow, ConnectionRow, ConnectionSampleRow, ConnectionStretchRow, TraceEventRow};
 
 /// The folder of the captures in the folder of a result.
 const CAPTURES: &str = "captures";
@@ -151,6 +151,8 @@ recorder! {
     connections: ConnectionRow,
     connection_samples: ConnectionSampleRow,
     trace_events: TraceEventRow,
+    connection_stretches: ConnectionStretchRow,
+    connection_findings: ConnectionFindingRow,
 }
 
 impl TraceRecorder {

@@ -88,14 +88,43 @@ table! {
         cur_rwin_rcvd: Option<i64> = "B",
         /// Largest window advertised by the receiver; null if its scale is not known
         max_rwin_rcvd: Option<i64> = "B",
-        /// Time in which less than a segment of the receiver's window was left; null if the scale of its windows is not known
-        rwin_limited_ns: Option<i64> = "ns",
-        /// Time in which the receiver's window was closed
+        /// Time in which the receiver's window was closed, up to the last packet
         rwin_closed_ns: i64 = "ns",
-        /// Time in recoveries: from a cut of the window until all that had been sent before it is acknowledged
-        recovery_ns: i64 = "ns",
-        /// Time in which nothing was outstanding and the window was open, between the first payload and the last ACK
-        idle_ns: i64 = "ns",
+        /// Of the time from the first data to the last ACK of new data (to the last packet if data was outstanding then): the receiver's
+        /// window was closed. The eight times `held_..._ns` are disjoint and add up to the whole
+        held_closed_ns: Option<i64> = "ns",
+        /// Of that time: the receiver's window had no room for a segment
+        held_window_ns: Option<i64> = "ns",
+        /// Of that time: the sender had nothing to send
+        held_application_ns: Option<i64> = "ns",
+        /// Of that time: losses were repaired, from the first retransmission until all that had been sent before it was acknowledged
+        held_recovery_ns: Option<i64> = "ns",
+        /// Of that time: the sender waited for its timer
+        held_timer_ns: Option<i64> = "ns",
+        /// Of that time: a queue stood, so the link was full
+        held_rate_ns: Option<i64> = "ns",
+        /// Of that time: the congestion window, the sender's own buffer or the path, which a capture cannot tell apart
+        held_path_ns: Option<i64> = "ns",
+        /// Of that time: nothing came, and the capture does not show why
+        held_unknown_ns: Option<i64> = "ns",
+        /// Round trip from the capture to the sender of the data, as the handshake shows it
+        to_sender_ns: Option<i64> = "ns",
+        /// Round trip from the capture to the receiver of the data, likewise
+        to_receiver_ns: Option<i64> = "ns",
+        /// How often the sender sent data after data of its peer: answers, or the next requests
+        turns: Option<i64> = "",
+        /// Median of the times from the last data of the peer to the first data after it, to 3 %
+        turn_median_ns: Option<i64> = "ns",
+        /// 90th percentile of them, likewise
+        turn_p90_ns: Option<i64> = "ns",
+        /// Longest of them
+        turn_max_ns: Option<i64> = "ns",
+        /// When the longest ended
+        turn_max_at_ns: Option<i64> = "ns",
+        /// Number of the packet that ended it, from 1 on
+        turn_max_frame: Option<i64> = "",
+        /// Number of the first packet of the connection, from 1 on
+        first_frame: Option<i64> = "",
         /// MSS announced to the receiver; of a log of `ss` the size of segments in use, without options
         mss_sent: Option<i64> = "B",
         /// MSS announced by the receiver
@@ -112,8 +141,12 @@ table! {
         ecn: bool = "",
         /// Segments of the sender that carried CE
         ce_out: i64 = "",
-        /// Segments of the receiver with ECE, its SYN not counted
+        /// Segments of the receiver with ECE, its SYN not counted; 0 with AccECN, where the bit is part of a counter
         ece_in: i64 = "",
+        /// Whether both SYNs agreed on AccECN (RFC 9768)
+        acc_ecn: Option<bool> = "",
+        /// Marked packets that the receiver has counted by AccECN
+        ace_marks: Option<i64> = "",
         /// How many round-trip times were sampled: from a segment sent once to the ACK that covers it; at the receiver from a TSval to
         /// the first segment that echoes it
         count_rtt: i64 = "",
@@ -130,6 +163,10 @@ table! {
         /// Cuts of the window: recoveries that began (RFC 6582) and that D-SACK does not show to be needless, and CWR where both
         /// SYNs agreed on ECN
         cong_signals: i64 = "",
+        /// Of them by marks (ECN), without a loss
+        cong_signals_marked: Option<i64> = "",
+        /// Payload of a SYN that its SYN-ACK did not take (RFC 7413): it is no loss
+        refused_syn_bytes: Option<i64> = "B",
         /// Most bytes sent and not acknowledged, as seen from here: next to nothing at the receiver
         max_inflight_bytes: i64 = "B",
         /// Bursts: data segments that follow each other closer than the given gap
@@ -178,6 +215,45 @@ table! {
         ssthresh_bytes: Option<i64> = "B",
         /// Pacing rate at the end, likewise
         pacing_bps: Option<f64> = "bit/s",
+    }
+}
+
+table! {
+    /// A row is a stretch of time with one owner: what held the sender of a direction back. Stretches of a direction follow each other
+    /// without a gap; of more than 512 short ones join, each of the owner of most of its time.
+    ConnectionStretchRow, ConnectionStretchColumns in "connection_stretches" {
+        /// The connection
+        connection: i64 = "",
+        /// From
+        begin_ns: i64 = "ns",
+        /// To
+        end_ns: i64 = "ns",
+        /// `closed`, `window`, `application`, `recovery`, `timer`, `rate`, `path` or `unknown`: see the columns `held_..._ns`
+        owner: Text = "",
+    }
+}
+
+table! {
+    /// A row is a cause that a capture shows, or a trouble of a connection. Sentences are computed from these rows.
+    ConnectionFindingRow, ConnectionFindingColumns in "connection_findings" {
+        /// The connection
+        connection: i64 = "",
+        /// `refused`, `unanswered`, `slow_setup`, `reset`, `closed`, `timer`, `outage`, `silence`, `stuck`, `black_hole`, `lossy`,
+        /// `delayed_ack`, `fixed_window`, `queue`, `marks` or `acc_ecn`
+        kind: Text = "",
+        /// From
+        begin_ns: i64 = "ns",
+        /// To
+        end_ns: i64 = "ns",
+        /// Number of a packet that shows it, from 1 on; 0 for none
+        frame: i64 = "",
+        /// How often: SYNs, timeouts and retransmissions, waits, rounds, cuts
+        count: i64 = "",
+        /// What it is about: nanoseconds of `slow_setup`, `closed`, `timer`, `outage`, `silence`, `delayed_ack` and `queue` (the least round
+        /// trip), bytes of `stuck`, `black_hole` and `fixed_window`, segments of `lossy`, marks of `marks` and `acc_ecn`
+        value: i64 = "",
+        /// What it is beside: the largest segment that passed, the window that was offered, the long round trip, all segments, all cuts
+        beside: i64 = "",
     }
 }
 

@@ -24,6 +24,22 @@ pub struct Connection {
     /// From the first SYN to the ACK that ends the handshake, retransmissions included.
     pub setup: Option<u64>,
     pub ecn: bool,
+    /// The same of AccECN (RFC 9768): a SYN that asks, and a SYN-ACK that agrees.
+    asks_acc_ecn: bool,
+    pub acc_ecn: bool,
+    /// From SYN to SYN-ACK and from there to the ACK, of a handshake without retransmissions.
+    pub trips: Option<(u64, u64)>,
+    /// Who sent data last, and when.
+    talked: Option<(usize, u64)>,
+    pub first_frame: u64,
+    pub reset_frame: u64,
+    pub reset_at: u64,
+    pub last_frame: u64,
+    /// Which end reset it, and whether data had passed by then.
+    pub reset_by: Option<usize>,
+    /// SYNs and SYN-ACKs that were seen.
+    pub syn_count: u64,
+    pub syn_ack_count: u64,
     /// SYN with ECE and CWR.
     asks_ecn: bool,
     /// First SYN, how many there were, first SYN-ACK.
@@ -57,7 +73,13 @@ impl Watched {
             handshake_rtt: None,
             burst_gap: self.burst_gap,
             ecn: false,
+            acc_ecn: false,
             every: self.every,
+            frame: 0,
+            to_sender: None,
+            to_receiver: None,
+            asked: false,
+            opened: false,
         }
     }
 }
@@ -75,6 +97,17 @@ impl Connection {
             handshake_rtt: None,
             setup: None,
             ecn: false,
+            asks_acc_ecn: false,
+            acc_ecn: false,
+            trips: None,
+            talked: None,
+            first_frame: 0,
+            reset_frame: 0,
+            reset_at: 0,
+            last_frame: 0,
+            reset_by: None,
+            syn_count: 0,
+            syn_ack_count: 0,
             asks_ecn: false,
             syn: None,
             syns: 0,
@@ -84,9 +117,25 @@ impl Connection {
         }
     }
 
-    fn context(&self, tick: Tick, end: usize) -> Context {
-        let context = self.options.context(tick, self.vantage(end));
-        Context { handshake_rtt: self.handshake_rtt, ecn: self.ecn, ..context }
+    fn context(&self, tick: Tick, end: usize, frame: u64) -> Context {
+        let vantage = self.vantage(end);
+        Context {
+            handshake_rtt: self.handshake_rtt,
+            ecn: self.ecn,
+            acc_ecn: self.acc_ecn,
+            frame,
+            to_sender: if vantage == Vantage::Sender { Some(0) } else { self.to_end(end) },
+            to_receiver: if vantage == Vantage::Receiver { Some(0) } else { self.to_end(1 - end) },
+            asked: self.talked.is_some_and(|(who, _)| who != end),
+            opened: self.opener == Some(end == 0),
+            ..self.options.context(tick, vantage)
+        }
+    }
+
+    /// The round trip from the capture to an end, as the handshake shows it.
+    pub fn to_end(&self, end: usize) -> Option<u64> {
+        let (to_called, to_opener) = self.trips?;
+        Some(if self.opener == Some(end == 0) { to_opener } else { to_called })
     }
 
     /// Where the capture stands for the direction whose sender is `end`.
@@ -122,19 +171,28 @@ impl Connection {
     /// A segment from `end`; answers what was rare, with the direction that it is about.
     pub fn segment(&mut self, tick: Tick, end: usize, segment: &Segment) -> [Option<(usize, Note)>; 4] {
         self.end = tick.now;
+        self.last_frame = segment.frame;
+        if self.first_frame == 0 {
+            self.first_frame = segment.frame;
+        }
         if segment.syn || self.setup.is_none() {
             self.handshake(tick, end, segment);
         }
         if let Some(outbound) = segment.outbound {
             self.near = Some(if outbound { end } else { 1 - end });
         }
-        let (own, other) = (self.context(tick, end), self.context(tick, 1 - end));
+        let (own, other) = (self.context(tick, end, segment.frame), self.context(tick, 1 - end, segment.frame));
+        let highest = self.halves[end].highest;
         let shift = self.shift(end);
         let [sent, cut] = self.halves[end].sent(&own, segment).map(|note| note.map(|note| (end, note)));
+        if segment.len > 0 && self.halves[end].highest > highest {
+            self.turn(tick.now, end, segment.frame);
+        }
         let answered = self.halves[1 - end].answered(&other, segment, shift);
         let [answered, needless] = answered.map(|note| note.map(|note| (1 - end, note)));
         if segment.rst && !self.reset {
             self.reset = true;
+            (self.reset_by, self.reset_frame, self.reset_at) = (Some(end), segment.frame, tick.now);
             let note = Note { kind: "reset", place: self.halves[end].highest, bytes: 0, at: tick.now };
             return [Some((end, note)), cut, answered, needless];
         }
@@ -152,6 +210,19 @@ impl Connection {
         }
     }
 
+    /// New data of `end`: it may answer data of the peer.
+    fn turn(&mut self, now: u64, end: usize, frame: u64) {
+        if let Some((_, since)) = self.talked.filter(|&(who, _)| who != end) {
+            let took = now.saturating_sub(since);
+            let half = &mut self.halves[end];
+            if half.turns.max.is_none_or(|max| took > max) {
+                half.longest_turn = (now, frame);
+            }
+            half.turns.add(took);
+        }
+        self.talked = Some((end, now));
+    }
+
     fn handshake(&mut self, tick: Tick, end: usize, segment: &Segment) {
         let now = tick.now;
         // Of a time that is not the packet's own nothing can be said.
@@ -159,13 +230,20 @@ impl Connection {
         match (segment.syn, segment.ack.is_some()) {
             (true, false) => {
                 self.opener = Some(end == 0);
+                self.syn_count += 1;
                 self.asks_ecn = segment.ece && segment.cwr;
+                self.asks_acc_ecn = self.asks_ecn && segment.ae;
                 self.syn.get_or_insert(now);
                 self.syns += 1;
             }
             (true, true) => {
                 self.opener = Some(end == 1);
+                self.syn_ack_count += 1;
                 if self.syn_ack.is_none() {
+                    // RFC 9768 table 2: what the SYN came with.
+                    let says = (segment.ae, segment.cwr, segment.ece);
+                    let agrees = matches!(says, (false, true, _) | (true, _, false));
+                    self.acc_ecn = self.asks_acc_ecn && agrees;
                     self.ecn = self.asks_ecn && segment.ece && !segment.cwr;
                 }
                 // A retransmitted SYN-ACK answers nobody knows what.
@@ -183,6 +261,7 @@ impl Connection {
                 }
                 self.handshake_rtt = Some(now - syn);
                 let (far, near) = (syn_ack - syn, now - syn_ack);
+                self.trips = Some((far, near));
                 if self.near.is_none() {
                     self.near = Some(match () {
                         () if far >= NEAR * near => end,

@@ -6,10 +6,11 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use pcap_parser::traits::PcapReaderIterator;
-use pcap_parser::{Block, NameRecordType, PcapBlockOwned, PcapError, create_reader};
+use pcap_parser::{Block, NameRecordType, PcapBlockOwned, PcapError, PcapNGOption, create_reader};
 
 use crate::Error;
 use crate::input::{Input, Place};
+use crate::upright::Upright;
 
 /// One packet as it was captured.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +55,8 @@ struct Interface {
     /// Units of its times per second, if that is a number of 64 bits; and their origin in seconds.
     per_second: Option<u64>,
     offset_s: i64,
+    /// Packets that the interface or the operating system dropped, as last reported.
+    drops: u64,
 }
 
 /// Reads the whole file; answers its format and notes about what could not be read.
@@ -67,13 +70,13 @@ pub fn read(place: &Place, take: &mut Take<'_>) -> Result<(&'static str, Vec<Str
         return Err(bad(if meta.is_dir() { "is a folder" } else { "is no regular file" }.to_owned()));
     }
     let (input, so_far) = Input::open(place).map_err(|error| bad(error.to_string()))?;
-    let reader = create_reader(BUFFER_BYTES, input).map_err(|error| match error {
+    let reader = create_reader(BUFFER_BYTES, Upright::new(input)).map_err(|error| match error {
         PcapError::Eof => bad("an empty file".to_owned()),
         PcapError::ReadError => bad("cannot be read".to_owned()),
         _ => bad("not a capture: neither pcap nor pcapng".to_owned()),
     })?;
     let share = || so_far.share();
-    Reading { interfaces: Vec::new(), legacy: None, big_endian: false, format: "pcap", notes: Vec::new() }
+    Reading { interfaces: Vec::new(), legacy: None, big_endian: false, dropped: 0, format: "pcap", notes: Vec::new() }
         .all(reader, &share, take)
 }
 
@@ -100,6 +103,8 @@ struct Reading {
     legacy: Option<(i32, bool)>,
     /// Byte order of the pcapng section.
     big_endian: bool,
+    /// Packets dropped on the interfaces of sections before this one.
+    dropped: u64,
     format: &'static str,
     notes: Vec<String>,
 }
@@ -147,6 +152,12 @@ impl Reading {
                 break;
             }
         }
+        let drops = self.dropped + self.interfaces.iter().map(|interface| interface.drops).sum::<u64>();
+        if drops > 0 {
+            let packets = if drops == 1 { "packet" } else { "packets" };
+            self.notes
+                .push(format!("the kernel dropped {drops} {packets} of this capture: what is missing may have passed"));
+        }
         Ok((self.format, self.notes))
     }
 
@@ -180,20 +191,32 @@ impl Reading {
         match block {
             Block::SectionHeader(section) => {
                 self.format = "pcapng";
-                self.interfaces.clear();
+                self.dropped += self.interfaces.drain(..).map(|interface| interface.drops).sum::<u64>();
                 self.big_endian = section.big_endian();
             }
             Block::InterfaceDescription(i) => self.interfaces.push(Interface {
                 link_type: i.linktype.0,
                 snap_bytes: i.snaplen,
-                per_second: i.ts_resolution(),
+                per_second: i.options.iter().find(|o| o.code.0 == IF_TSRESOL).map_or(Some(MICROSECONDS), resolution),
                 offset_s: i.ts_offset(),
+                drops: 0,
             }),
             Block::NameResolution(names) => {
                 for record in &names.nr {
                     if let Some((address, name)) = name(record.record_type, record.record_value) {
                         take(Item::Name(address, name), share())?;
                     }
+                }
+            }
+            Block::InterfaceStatistics(statistics) => {
+                let count = |code: u16| {
+                    let found = statistics.options.iter().find(|o| o.code.0 == code).map(|o| o.value());
+                    found.map_or(0, |value| self.long(value))
+                };
+                let drops = count(ISB_IFDROP) + count(ISB_OSDROP);
+                if let Some(interface) = self.interfaces.get_mut(statistics.if_id as usize) {
+                    // The counters grow: the last ones count.
+                    interface.drops = drops;
                 }
             }
             Block::EnhancedPacket(packet) => {
@@ -228,6 +251,12 @@ impl Reading {
         Ok(())
     }
 
+    /// A number of 8 bytes in the byte order of the section.
+    fn long(&self, value: &[u8]) -> u64 {
+        let bytes = value.first_chunk::<8>().copied().unwrap_or_default();
+        if self.big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) }
+    }
+
     /// The packet block that the enhanced one replaced: interface, drops, time, both lengths, data.
     fn old_packet<'a>(&self, block: &'a [u8]) -> Option<Frame<'a>> {
         let long = |at: usize| {
@@ -248,6 +277,20 @@ impl Reading {
             outbound: None,
         })
     }
+}
+
+/// Options of an interface and of its statistics (draft-ietf-opsawg-pcapng).
+const IF_TSRESOL: u16 = 9;
+const ISB_IFDROP: u16 = 5;
+const ISB_OSDROP: u16 = 7;
+/// Units a second where an interface does not say.
+const MICROSECONDS: u64 = 1_000_000;
+
+/// Units a second: a power of ten or, with the highest bit, of two; nothing if the number has no 64 bits.
+fn resolution(option: &PcapNGOption<'_>) -> Option<u64> {
+    let value = *option.value().first()?;
+    let power = u32::from(value & 0x7F);
+    if value & 0x80 == 0 { 10u64.checked_pow(power) } else { 1u64.checked_shl(power) }
 }
 
 /// The option with the direction of a packet.

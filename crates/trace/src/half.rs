@@ -16,10 +16,12 @@ use std::collections::VecDeque;
 
 use crate::Vantage;
 use crate::bins::{Bins, State};
+use crate::division::Division;
 use crate::origin::Origin;
 use crate::ranges::Holes;
 use crate::recovery::Recovery;
 use crate::rtts::{Echoes, Rtts};
+use crate::signs::Signs;
 
 /// A hole that is filled so soon was reordering, when no round-trip time is known.
 const REORDERING_NS: u64 = 3_000_000;
@@ -51,7 +53,18 @@ pub struct Context {
     pub burst_gap: u64,
     /// The connection has agreed on ECN (RFC 3168).
     pub ecn: bool,
+    /// The connection has agreed on AccECN (RFC 9768).
+    pub acc_ecn: bool,
     pub every: Option<u64>,
+    /// Number of the packet in the capture.
+    pub frame: u64,
+    /// The round trips from here to the sender of the direction and to its receiver, as far as they are known.
+    pub to_sender: Option<u64>,
+    pub to_receiver: Option<u64>,
+    /// The peer of the direction sent data last.
+    pub asked: bool,
+    /// The sender of the direction opened the connection.
+    pub opened: bool,
 }
 
 /// A segment in flight.
@@ -84,25 +97,16 @@ pub struct Counts {
     pub max_rwin: u64,
     pub ce_out: u64,
     pub ece_in: u64,
+    /// Marks that the receiver has counted by AccECN.
+    pub ace_marks: u64,
     pub max_inflight: u64,
-    pub rwin_limited: u64,
     pub rwin_closed: u64,
-    pub recovery: u64,
-    pub idle: u64,
+    /// Bytes in a SYN that its SYN-ACK did not take (RFC 7413).
+    pub refused_syn_bytes: u64,
     /// Segments received whose options are cut off, segments that the file has behind their ACK, ACKs of what nobody sent.
     pub cut_options: u64,
     pub behind_ack: u64,
     pub far_acks: u64,
-}
-
-/// How a direction stands since the time `accounted`.
-#[derive(Clone, Copy, Debug, Default)]
-struct Standing {
-    accounted: u64,
-    rwin_limited: bool,
-    closed: bool,
-    recovering: bool,
-    idle: bool,
 }
 
 /// One direction.
@@ -144,7 +148,20 @@ pub struct Half {
     /// Identification and print of the last packet, and whether different packets had the same one.
     last_packet: (Option<u16>, u64),
     same_idents: bool,
-    standing: Standing,
+    /// How often the identification grew by one, and how often otherwise.
+    ident_steps: (u64, u64),
+    /// The largest segment, the last one, and how long both sides had been silent before the last one.
+    largest: u64,
+    last_len: u64,
+    quiet: u64,
+    closed_since: Option<u64>,
+    /// The counter of marks in the last answer (AccECN).
+    ace: Option<u8>,
+    pub division: Division,
+    pub signs: Signs,
+    /// From the last data of the peer to the first data of this end after it; the longest with its time and packet.
+    pub turns: Rtts,
+    pub longest_turn: (u64, u64),
 }
 
 impl Half {
@@ -179,7 +196,16 @@ impl Half {
             last_ack: context.now,
             last_packet: (None, 0),
             same_idents: false,
-            standing: Standing { accounted: context.now, ..Standing::default() },
+            ident_steps: (0, 0),
+            largest: 0,
+            last_len: 0,
+            quiet: 0,
+            closed_since: None,
+            ace: None,
+            division: Division::default(),
+            signs: Signs::default(),
+            turns: Rtts::default(),
+            longest_turn: (0, 0),
         }
     }
 
@@ -220,45 +246,38 @@ impl Half {
         self.highest.saturating_sub(self.acked)
     }
 
-    /// Counts the time up to `now` as what it was.
-    fn account(&mut self, now: u64) {
-        let standing = &mut self.standing;
-        let span = now.saturating_sub(standing.accounted);
-        standing.accounted = now;
-        let counts = &mut self.counts;
-        counts.rwin_limited += if standing.rwin_limited { span } else { 0 };
-        counts.rwin_closed += if standing.closed { span } else { 0 };
-        counts.recovery += if standing.recovering { span } else { 0 };
-        counts.idle += if standing.idle { span } else { 0 };
+    /// The largest segment with data that was sent.
+    pub fn largest(&self) -> u64 {
+        self.largest
+    }
+
+    /// A full segment.
+    fn segment(&self) -> u64 {
+        self.origin.opening.and_then(|o| o.mss).map_or(MSS, u64::from)
     }
 
     fn settle(&mut self, context: &Context) {
         let inflight = self.inflight();
         self.counts.max_inflight = self.counts.max_inflight.max(inflight);
         let over = self.fin && inflight == 0;
-        let standing = &mut self.standing;
-        standing.closed = self.window == Some(0) && self.data_start.is_some() && !over;
-        standing.recovering = self.recovery.is_on(self.acked);
-        standing.idle = self.data_start.is_some() && inflight == 0 && !standing.closed;
-        let segment = self.origin.opening.and_then(|o| o.mss).map_or(MSS, u64::from);
-        let room = self.window.map(|window| window.saturating_sub(inflight));
-        standing.rwin_limited = self.scale_known && inflight > 0 && room.is_some_and(|room| room < segment);
+        let is_closed = self.window == Some(0) && self.data_start.is_some() && !over;
+        match (self.closed_since, is_closed) {
+            (None, true) => self.closed_since = Some(context.now),
+            (Some(since), false) => {
+                self.counts.rwin_closed += context.now.saturating_sub(since);
+                self.closed_since = None;
+            }
+            _ => {}
+        }
+        self.signs.window(context.now, context.frame, is_closed);
         let state = State { sent: self.highest, acked: self.acked, window: self.window.unwrap_or(0) };
         let bin = self.bins.at(context.now);
         bin.inflight_max = bin.inflight_max.max(inflight);
         bin.state = state;
     }
 
-    /// Time in which nothing was outstanding before the last ACK of new data: what came after it does not count.
-    pub fn idle_ns(&self, end: u64) -> u64 {
-        let after = self.data_end.map_or(0, |last| end.saturating_sub(last));
-        let open = if self.standing.idle { end.saturating_sub(self.standing.accounted) } else { 0 };
-        if self.standing.idle { (self.counts.idle + open).saturating_sub(after) } else { self.counts.idle }
-    }
-
     /// Time in which the window was closed, up to the last packet.
     pub fn closed_ns(&self, end: u64) -> u64 {
-        let open = if self.standing.closed { end.saturating_sub(self.standing.accounted) } else { 0 };
-        self.counts.rwin_closed + open
+        self.counts.rwin_closed + self.closed_since.map_or(0, |since| end.saturating_sub(since))
     }
 }

@@ -8,28 +8,37 @@
 
 #![forbid(unsafe_code)]
 
+mod amount;
 mod bins;
 mod clock;
 mod connection;
 mod copies;
 mod decode;
+mod division;
 mod file;
 mod filter;
+mod finding;
 mod fragments;
 mod half;
 mod input;
+mod largest;
 mod link;
 mod listen;
 mod origin;
 mod packet;
 mod ranges;
+mod ranks;
 mod reading;
 mod recovery;
 mod row;
 mod rtts;
+mod signs;
 mod skip;
+mod stretches;
 mod table;
 mod tcp;
+mod upright;
+mod words;
 
 use std::path::PathBuf;
 
@@ -49,6 +58,8 @@ pub struct Options {
     pub vantage: Option<Vantage>,
     /// Which packets are looked at.
     pub filter: Filter,
+    /// A connection that sentences are wanted of, beside those that delivered most.
+    pub focus: Option<i64>,
 }
 
 /// Gap within a burst unless given: a little more than a frame of 1500 bytes at 1 Gb/s.
@@ -56,7 +67,7 @@ pub const BURST_GAP_NS: u64 = 15_000;
 
 impl Default for Options {
     fn default() -> Options {
-        Options { burst_gap_ns: BURST_GAP_NS, every_ns: None, vantage: None, filter: Filter::default() }
+        Options { burst_gap_ns: BURST_GAP_NS, every_ns: None, vantage: None, filter: Filter::default(), focus: None }
     }
 }
 
@@ -129,6 +140,10 @@ pub struct Summary {
     pub span_ns: u64,
     /// Sentences about what is damaged, cut off or odd.
     pub notes: Vec<String>,
+    /// Sentences about the connections that delivered most and the one that was asked for, by their numbers.
+    pub told: Vec<(i64, Vec<String>)>,
+    /// Sentences about the troubles of all connections.
+    pub ranks: Vec<String>,
 }
 
 /// Reads a capture, pcap or pcapng, compressed by gzip or zstd or not, and puts rows into `recorder`. Several files are one capture: they

@@ -21,14 +21,19 @@ pub struct Segment {
     pub syn: bool,
     pub fin: bool,
     pub rst: bool,
+    pub psh: bool,
     pub ece: bool,
     pub cwr: bool,
+    /// The bit beside CWR, with which AccECN begins (RFC 9768).
+    pub ae: bool,
     /// The IP header carries Congestion Experienced.
     pub ce: bool,
     pub options: Options,
     pub outbound: Option<bool>,
     /// Identification of the IPv4 header, unless it is 0.
     pub ident: Option<u16>,
+    /// Number of the packet in the capture, from 1 on.
+    pub frame: u64,
     /// Equal for two copies of one packet: of everything that routers leave as it is.
     pub print: u64,
 }

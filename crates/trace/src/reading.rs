@@ -153,7 +153,8 @@ impl<'a> Reading<'a> {
 
     fn decoded(&mut self, decoded: Decoded, time_ns: Option<u64>) {
         let (packet, ends) = match decoded {
-            Decoded::Segment(segment) => {
+            Decoded::Segment(mut segment) => {
+                segment.frame = self.summary.packets + 1;
                 let ends = [segment.from, segment.to];
                 (Packet::Segment(segment), ends)
             }
@@ -195,11 +196,11 @@ impl<'a> Reading<'a> {
         }
         (summary.begin_ns, summary.span_ns) = self.clock.span();
         summary.other = summary.packets - summary.tcp_segments - summary.udp_datagrams - summary.fragments;
-        let (connections, notes) = self.table.connections.finish()?;
-        summary.connections = connections;
+        let ending = self.table.connections.finish()?;
+        (summary.connections, summary.told, summary.ranks) = (ending.connections, ending.told, ending.ranks);
         summary.notes.extend(clock_notes(&self.clock));
         summary.notes.extend(copy_note(self.table.copied, summary.tcp_segments));
-        summary.notes.extend(notes);
+        summary.notes.extend(ending.notes);
         summary.skipped = self.skipped.ranked();
         summary.tunnels = self.tunnels.iter().map(|(tunnel, &count)| (tunnel.name(), count)).collect();
         summary.notes.extend(skip_note(&summary.skipped, self.table.copied));

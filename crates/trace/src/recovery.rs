@@ -53,9 +53,15 @@ pub struct Recovery {
     cut: Option<Cut>,
     /// Of the last retransmission.
     pub kind: Kind,
+    /// The last retransmission came when a timer ran out.
+    pub by_timer: bool,
+    /// The last cut was one by a mark: nothing was lost.
+    by_mark: bool,
     /// The end of the segment that was last retransmitted as a probe.
     probed: Option<u64>,
     pub cuts: u64,
+    /// Of them by marks.
+    pub marked: u64,
     pub fast: u64,
     pub timeout: u64,
     pub probe: u64,
@@ -66,6 +72,11 @@ impl Recovery {
     /// Whether something that had been sent at the last cut is not acknowledged.
     pub fn is_on(&self, acked: u64) -> bool {
         self.recover.is_some_and(|recover| acked < recover)
+    }
+
+    /// The end of what had been sent when the loss was noticed that is being repaired.
+    pub fn losing(&self) -> Option<u64> {
+        self.recover.filter(|_| !self.by_mark)
     }
 
     /// The end of what had been sent at the cut was lost on the way to the capture: the stream goes on at `begin`.
@@ -85,6 +96,8 @@ impl Recovery {
         }
         self.probed = (kind == Kind::Probe).then_some(again.end);
         self.kind = kind;
+        let rtt = again.rtt.unwrap_or(RTT_NS);
+        self.by_timer = kind != Kind::Fast && again.quiet >= rtt + rtt / 2;
     }
 
     fn kind_of(&self, again: &Again) -> Kind {
@@ -128,6 +141,8 @@ impl Recovery {
         };
         self.recover = Some(cwr.unwrap_or(before));
         self.cuts += 1;
+        self.by_mark = by_loss.is_none();
+        self.marked += u64::from(self.by_mark);
         let note = Note { kind: "cut", place, bytes: 0, at: context.now };
         self.cut.replace(Cut { note, bytes, needless: 0 }).map(|cut| cut.note)
     }

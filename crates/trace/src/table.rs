@@ -10,7 +10,9 @@ use crate::clock::Tick;
 use crate::connection::{Connection, Watched};
 use crate::copies::Copies;
 use crate::half::Note;
+use crate::largest::Largest;
 use crate::packet::{Datagram, End, Segment};
+use crate::ranks::Ranks;
 use crate::reading::counted;
 use crate::{Error, Heard, Options, Vantage, listen};
 
@@ -31,6 +33,14 @@ pub struct Live {
     pub connection: Connection,
 }
 
+/// What is said when all is written.
+pub struct Ending {
+    pub connections: u64,
+    pub notes: Vec<String>,
+    pub told: Vec<(i64, Vec<String>)>,
+    pub ranks: Vec<String>,
+}
+
 /// Every connection that is live, and the tables.
 pub struct Connections<'a> {
     options: Options,
@@ -49,12 +59,16 @@ pub struct Connections<'a> {
     pub behind_ack: u64,
     pub far_acks: u64,
     pub cut_options: u64,
+    /// Sentences about the connections that delivered most, and troubles of all.
+    pub told: Largest,
+    pub ranks: Ranks,
     /// Who is told of the segments of which row.
     pub listener: Option<(i64, &'a mut dyn FnMut(Heard))>,
 }
 
 impl<'a> Connections<'a> {
     pub fn new(options: Options, recorder: &'a mut TraceRecorder) -> Connections<'a> {
+        let focus = options.focus;
         Connections {
             options,
             recorder,
@@ -69,6 +83,8 @@ impl<'a> Connections<'a> {
             behind_ack: 0,
             far_acks: 0,
             cut_options: 0,
+            told: Largest::new(focus),
+            ranks: Ranks::default(),
             listener: None,
         }
     }
@@ -199,7 +215,7 @@ impl<'a> Connections<'a> {
     }
 
     /// Writes what is left; answers how many rows there are and what is to be said.
-    pub fn finish(mut self) -> Result<(u64, Vec<String>), Error> {
+    pub fn finish(mut self) -> Result<Ending, Error> {
         let number = |live: &Option<Box<Live>>| {
             live.as_deref().and_then(|live| live.connection.halves.iter().filter_map(|half| half.number).min())
         };
@@ -225,7 +241,8 @@ impl<'a> Connections<'a> {
                 "{segments} TCP options that the snapshot cuts off: SACK and time stamps beyond it are not known"
             ));
         }
-        Ok((self.recorder.connections.len(), notes))
+        let ranks = self.ranks.lines();
+        Ok(Ending { connections: self.recorder.connections.len(), notes, told: self.told.all(), ranks })
     }
 
     /// The number of a word; asked once for each.

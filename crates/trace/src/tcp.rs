@@ -15,6 +15,7 @@ mod flag {
     pub const FIN: u8 = 1;
     pub const SYN: u8 = 2;
     pub const RST: u8 = 4;
+    pub const PSH: u8 = 8;
     pub const ACK: u8 = 16;
     pub const ECE: u8 = 64;
     pub const CWR: u8 = 128;
@@ -44,12 +45,15 @@ pub fn segment(ip: &Ip<'_>) -> Option<Segment> {
         syn: has(flag::SYN),
         fin: has(flag::FIN),
         rst: has(flag::RST),
+        psh: has(flag::PSH),
         ece: has(flag::ECE),
         cwr: has(flag::CWR),
+        ae: header[12] & 1 == 1,
         ce: ip.ce,
         options: options(kept, cut),
         outbound: ip.outbound,
         ident: ip.ident,
+        frame: 0,
         print: print(ip, header, kept),
     })
 }

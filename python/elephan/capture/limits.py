@@ -8,20 +8,36 @@ from typing import Any
 SEGMENTS_MIN = 10  # fewer of them say nothing about a rate
 ROUNDS_MIN = 2.0  # nor does less time than so many round trips
 
+# Columns of `connections` that divide the time of a direction: each instant is in one of them.
+HELD = (
+    "held_closed_ns",
+    "held_window_ns",
+    "held_application_ns",
+    "held_recovery_ns",
+    "held_timer_ns",
+    "held_rate_ns",
+    "held_path_ns",
+    "held_unknown_ns",
+)
+
 
 @dataclass(frozen=True)
 class Limits:
-    """Shares of a connection's time; what is left over is the congestion window's or the path's. None: not known."""
+    """Shares of a connection's time. They are disjoint and add up to 1."""
 
-    idle: float | None  # the sender had nothing in flight
     closed: float  # the receiver's window was closed
-    window: float | None  # the receiver's window was full, but not closed
-    loss: float  # losses were repaired
+    window: float  # the receiver's window was full, but not closed
+    idle: float  # the sender had nothing to send
+    recovery: float  # losses were repaired
+    timer: float  # the sender waited for its timer
+    rate: float  # a queue stood: the link was full
+    path: float  # the congestion window, the sender's own buffer or the path
+    unknown: float  # the capture does not show why nothing came
 
     @property
-    def path(self) -> float:
-        """The share that nothing else explains."""
-        return max(1.0 - (self.idle or 0.0) - self.closed - (self.window or 0.0) - self.loss, 0.0)
+    def loss(self) -> float:
+        """The share that losses took: repairs and waiting for the timer."""
+        return self.recovery + self.timer
 
 
 def lasted_ns(row: dict[str, Any]) -> int:
@@ -32,14 +48,11 @@ def lasted_ns(row: dict[str, Any]) -> int:
 
 def limits_of(row: dict[str, Any]) -> Limits | None:
     """Returns what limited a TCP connection; None if it has too little data to say."""
-    if row["protocol"] != "tcp" or row["rwin_closed_ns"] is None or not has_rate(row):
+    if row["protocol"] != "tcp" or row["held_path_ns"] is None or not has_rate(row):
         return None
-    span = lasted_ns(row)
-    at_receiver = row["vantage"] == "receiver"
-    closed, full = min(row["rwin_closed_ns"] / span, 1.0), row["rwin_limited_ns"]
-    idle = None if at_receiver else min(row["idle_ns"] / span, 1.0)
-    window = None if at_receiver or full is None else max(full / span - closed, 0.0)
-    return Limits(idle, closed, window, min(row["recovery_ns"] / span, 1.0))
+    times = [row[name] for name in HELD]
+    whole = sum(times)
+    return Limits(*(time / whole for time in times)) if whole else None
 
 
 def has_rate(row: dict[str, Any]) -> bool:

@@ -90,10 +90,9 @@ def _tables(
         for name in names:
             place = schemas[table].get_field_index(name)
             schemas[table] = schemas[table].set(place, schemas[table].field(name).with_nullable(True))
-    tables = {
+    tables = empty | {
         "connections": _filled(connections, schemas["connections"]),
         "connection_samples": _filled(samples, schemas["connection_samples"]),
-        "trace_events": empty["trace_events"],
     }
     span = max((row["time_ns"] for row in samples), default=0)
     summary = {"format": kind, "packets": 0, "connections": len(connections), "begin_ns": begin_ns, "span_ns": span, "notes": notes}

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.base.quantity import counted
+from elephan.capture.limits import HELD
 from elephan.table.rows import among
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Way:
     columns: tuple[str, ...]
 
 
-_IN_FLIGHT = ("goodput_bps", "min_rtt_ns", "p99_rtt_ns", "max_inflight_bytes", "rwin_limited_ns", "idle_ns", "missed_bytes")
+_IN_FLIGHT = ("goodput_bps", "min_rtt_ns", "p99_rtt_ns", "max_inflight_bytes", *HELD, "missed_bytes")
 _OF_SENDER = (*_IN_FLIGHT, "data_segs_out", "segs_retrans", "burst_max_segs")
 _OF_RECEIVER = ("dup_acks_in", "max_rwin_rcvd", "zero_rwin_rcvd")
 _WITHOUT_DATA = "mean goodput, retransmissions, round-trip times, what was in flight, bursts and phases"

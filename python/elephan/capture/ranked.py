@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from elephan.capture.limits import HELD
 from elephan.result.run import read_table
 from elephan.table.rows import column
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 Places = npt.NDArray[np.int64]
 Row = dict[str, Any]
 
-# Columns that folders of earlier versions do not have.
+# Tables and columns that folders of earlier versions do not have.
+LATER_TABLES = ("connection_stretches", "connection_findings")
 LATER = (
     "setup_ns",
     "syn_retrans",
@@ -32,7 +34,20 @@ LATER = (
     "segs_retrans_needless",
     "window_probes",
     "rwin_closed_ns",
-    "recovery_ns",
+    *HELD,
+    "to_sender_ns",
+    "to_receiver_ns",
+    "turns",
+    "turn_median_ns",
+    "turn_p90_ns",
+    "turn_max_ns",
+    "turn_max_at_ns",
+    "turn_max_frame",
+    "first_frame",
+    "acc_ecn",
+    "ace_marks",
+    "cong_signals_marked",
+    "refused_syn_bytes",
 )
 PIECE = 1 << 16  # rows that are read at a time when all are asked for
 KEPT_MAX = 256  # rows that are kept once they were made

@@ -110,6 +110,16 @@ class Trace(folder.Result):
         return self._table("trace_events")
 
     @property
+    def stretches(self) -> pa.Table:
+        """What held each direction back from when to when."""
+        return self._table("connection_stretches")
+
+    @property
+    def findings(self) -> pa.Table:
+        """Causes and troubles of connections: the rows of which sentences are made."""
+        return self._table("connection_findings")
+
+    @property
     def name(self) -> str:
         return str(self.manifest["name"])
 
@@ -117,6 +127,10 @@ class Trace(folder.Result):
     def notes(self) -> list[str]:
         """Sentences about what is damaged, cut off or odd."""
         return list(self.summary["notes"])
+
+    def told(self, number: int) -> list[str]:
+        """Returns sentences about a connection: those that delivered most, and the one that was asked for, have some."""
+        return list(self.summary.get("told", {}).get(str(number), []))
 
     @property
     def span_ns(self) -> int:
@@ -378,7 +392,11 @@ def analyze(
     given = asked.path_and_transfer(rate, remaining) | ({} if connection is None else {"connection": connection})
     beside = load_run(compare) if compare is not None else None
     options: dict[str, Any] = {"vantage": at, "filter": asked.chosen(host, port, since, until)}
-    options |= {"burst_gap_ns": asked.nanoseconds(burst_gap, "burst gap"), "every_ns": asked.nanoseconds(every, "every")}
+    options |= {
+        "focus": connection,
+        "burst_gap_ns": asked.nanoseconds(burst_gap, "burst gap"),
+        "every_ns": asked.nanoseconds(every, "every"),
+    }
     if out is None:
         return _trace(files, None, options, given, beside, progress)
     with folder.result_folder(out, "trace") as partial:

@@ -34,6 +34,8 @@ TRACE = {
     "connections": ("connection", "protocol"),
     "connection_samples": ("time_ns", "span_ns"),
     "trace_events": ("time_ns", "connection", "kind"),
+    "connection_stretches": ("connection", "begin_ns", "end_ns", "owner"),
+    "connection_findings": ("connection", "kind", "begin_ns"),
 }
 
 

@@ -2,17 +2,22 @@
 
 use super::{Context, Half, Note, WINDOW_MAX};
 use crate::Vantage;
+use crate::division::Answer;
 use crate::packet::Segment;
+
+/// A queue of less is not told from the jitter of hosts.
+const QUEUE_MIN_NS: u64 = 1_000_000;
+/// What a receiver counts from (RFC 9768 section 3.2.1).
+const ACE_FIRST: u8 = 5;
 
 impl Half {
     /// The peer sent a segment: its ACK, window and SACK blocks are about this direction. `shift` scales its window,
     /// if that is known.
     pub fn answered(&mut self, context: &Context, segment: &Segment, shift: Option<u8>) -> [Option<Note>; 2] {
-        self.account(context.now);
         let options = &segment.options;
         self.scale_known = shift.is_some();
         self.counts.segs_in += 1;
-        self.counts.ece_in += u64::from(segment.ece && !segment.syn);
+        self.marks(context, segment);
         self.counts.cut_options += u64::from(options.cut);
         self.counts.sacks_rcvd += u64::from(options.sack_blocks > 0);
         self.counts.sack_blocks_rcvd += u64::from(options.sack_blocks);
@@ -35,9 +40,12 @@ impl Half {
         let before = self.window.replace(window);
         self.counts.max_rwin = self.counts.max_rwin.max(window);
         let needless = if options.sack_blocks > 0 { self.needless(context, segment, ack) } else { None };
+        let (acked, waits) = (self.acked, self.inflight() > 0);
+        self.refuse_syn_data(segment, place);
         let note = self.acknowledge(context, place, segment, before);
         (self.last_ack, self.after_syn) = (context.now, segment.syn);
         self.settle(context);
+        self.learn(context, segment, acked, waits);
         let window_note = |kind| Some(Note { kind, place: self.acked, bytes: 0, at: context.now });
         let first = match before {
             Some(open) if open > 0 && window == 0 => {
@@ -48,6 +56,60 @@ impl Half {
             _ => note,
         };
         [first, needless]
+    }
+
+    /// Marks of congestion that the peer reports.
+    fn marks(&mut self, context: &Context, segment: &Segment) {
+        if !context.acc_ecn {
+            self.counts.ece_in += u64::from(segment.ece && !segment.syn);
+        } else if !segment.syn && !segment.rst {
+            let counter = u8::from(segment.ae) << 2 | u8::from(segment.cwr) << 1 | u8::from(segment.ece);
+            // The first ACK of the end that opened says how the SYN-ACK arrived.
+            let says_other = self.ace.is_none() && !context.opened;
+            let before = self.ace.replace(if says_other { ACE_FIRST } else { counter });
+            let more = counter.wrapping_sub(before.unwrap_or(ACE_FIRST)) & 7;
+            self.counts.ace_marks += if says_other { 0 } else { u64::from(more) };
+        }
+    }
+
+    /// A SYN-ACK that leaves out the data of the SYN (RFC 7413): they are sent for the first time after it.
+    fn refuse_syn_data(&mut self, segment: &Segment, place: u64) {
+        if segment.syn
+            && place == 0
+            && self.highest > 0
+            && self.acked == 0
+            && self.counts.segs_out <= 1 + self.counts.syn_retrans
+        {
+            self.counts.refused_syn_bytes = self.highest;
+            self.highest = 0;
+            self.outstanding.clear();
+            self.division.refuse();
+        }
+    }
+
+    /// What an answer tells the sender, and what it hints at; `acked` before it, and whether something was outstanding.
+    fn learn(&mut self, context: &Context, segment: &Segment, acked: u64, waits: bool) {
+        let now = context.now;
+        let queued = self.rtts.recent().is_some_and(|recent| {
+            let base = self.rtts.min.into_iter().chain(context.handshake_rtt).min().unwrap_or(recent);
+            recent > base + (base / 4).max(QUEUE_MIN_NS)
+        });
+        let to_sender = match (context.to_sender, self.rtts.recent()) {
+            (_, Some(recent)) if context.vantage == Vantage::Receiver => recent,
+            (known, _) => known.unwrap_or(0),
+        };
+        let answer = Answer { acked: self.acked, window: self.window, queued };
+        self.division.view.recover = self.recovery.losing();
+        self.division.answered(now, to_sender, answer);
+        let view = self.division.view;
+        self.signs.rounds.acked(view.answer.acked, view.highest, self.segment());
+        self.signs.answer((now, context.frame), self.counts.segs_retrans, (!self.recovery.is_on(self.acked), waits));
+        if segment.len > 0 {
+            self.signs.asked();
+        } else if self.acked > acked && self.acked == self.highest && self.last_len < self.segment() {
+            let wait = now.saturating_sub(self.last_data.unwrap_or(now));
+            self.signs.late(now, wait, context.to_receiver.unwrap_or(0));
+        }
     }
 
     fn acknowledge(&mut self, context: &Context, place: u64, segment: &Segment, before: Option<u64>) -> Option<Note> {
@@ -106,12 +168,14 @@ impl Half {
 
     /// Takes out what an ACK up to `edge` covers, and the round-trip time that it shows.
     fn sample(&mut self, context: &Context, edge: u64) {
-        let (mut last, mut again) = (None, !context.own_time);
+        let (mut last, mut again, mut largest) = (None, !context.own_time, 0);
         while let Some(sent) = self.outstanding.front().filter(|sent| sent.end <= edge) {
             again |= sent.again;
+            largest = largest.max(sent.end - sent.begin);
             last = Some(sent.at);
             self.outstanding.pop_front();
         }
+        self.signs.passed(edge, largest);
         if let (Some(at), false, true) = (last, again, context.vantage != Vantage::Receiver) {
             self.rtt(context.now, at);
         }

@@ -3,18 +3,24 @@
 use super::{Context, Half, Note, OUTSTANDING_MAX, REORDERING_NS, Sent};
 use crate::Vantage;
 use crate::bins::State;
+use crate::division::Silence;
 use crate::packet::Segment;
 use crate::ranges::Holes;
 use crate::recovery::Again;
 
+/// So many identifications in a row are not missing, but others.
+const IDENTS_MAX: u16 = 4096;
+/// The option, padded, in each segment (RFC 7323).
+const TIMESTAMP_BYTES: u64 = 12;
+
 impl Half {
     /// Its sender sent a segment; answers what was rare about it.
     pub fn sent(&mut self, context: &Context, segment: &Segment) -> [Option<Note>; 2] {
-        self.account(context.now);
         self.counts.segs_out += 1;
         self.counts.ce_out += u64::from(segment.ce);
         self.same_idents |=
             self.last_packet.0 == segment.ident && segment.ident.is_some() && self.last_packet.1 != segment.print;
+        let lost_before = self.skips_idents(segment.ident);
         self.last_packet = (segment.ident, segment.print);
         let touched = self.is_touched();
         let data_seq = segment.seq.wrapping_add(u32::from(segment.syn));
@@ -37,6 +43,9 @@ impl Half {
         let said = context.ecn && segment.cwr && !segment.syn && self.highest > before;
         let cwr = said.then(|| self.highest.saturating_sub(u64::from(segment.len)));
         let cut = self.recovery.look(context, (before, self.acked), again, cwr);
+        if segment.len > 0 {
+            self.divide(context, segment, note, lost_before);
+        }
         if let Some((_, echo)) = segment.options.timestamps.filter(|_| !segment.syn) {
             self.echoed(context, echo);
         }
@@ -46,6 +55,69 @@ impl Half {
             return [note.or(Some(Note { kind: "fin", place: self.highest, bytes: 0, at: context.now })), cut];
         }
         [note, cut]
+    }
+
+    /// Whether packets before this one were lost on the way to the capture: their identifications are missing in a row.
+    fn skips_idents(&mut self, ident: Option<u16>) -> bool {
+        let (Some(ident), Some(last)) = (ident, self.last_packet.0) else { return false };
+        let step = ident.wrapping_sub(last);
+        let (ones, others) = &mut self.ident_steps;
+        let in_a_row = *ones >= 10 && *ones >= 9 * *others;
+        *(if step == 1 { ones } else { others }) += 1;
+        in_a_row && (2..IDENTS_MAX).contains(&step)
+    }
+
+    /// Who owns the time before this segment, and what it says about the time after it.
+    fn divide(&mut self, context: &Context, segment: &Segment, note: Option<Note>, lost_before: bool) {
+        if self.data_start.is_none() {
+            return;
+        }
+        let (now, len) = (context.now, u64::from(segment.len));
+        let again = note.filter(|note| note.kind == "retransmission");
+        let timer = (again.is_some() && self.recovery.by_timer).then_some(self.quiet);
+        self.division.arrive(now);
+        let idle = self.division.idle_since().map(|since| now.saturating_sub(since));
+        let to_sender = context.to_sender.unwrap_or(0);
+        let silence = match () {
+            () if timer.is_some() => Silence::Timer(self.quiet),
+            () if again.is_some() => Silence::Lost,
+            () if context.to_sender == Some(0) || context.asked || self.division.view.drained => Silence::Application,
+            () if lost_before => Silence::Lost,
+            // The answer took so much longer to the sender, or from there.
+            () if idle.is_some_and(|idle| idle <= to_sender / 2) => Silence::Brief,
+            () => Silence::Unclear,
+        };
+        if silence == Silence::Unclear
+            && let Some(idle) = idle
+        {
+            self.signs.paused(now - idle, now, context.frame);
+        }
+        let is_new = note.is_none_or(|note| note.kind == "missed");
+        (self.largest, self.last_len) = (self.largest.max(len), len);
+        let whole = self.segment();
+        let unit = match self.largest {
+            largest if largest <= whole => largest,
+            _ if segment.options.timestamps.is_some() => whole.saturating_sub(TIMESTAMP_BYTES).max(1),
+            _ => whole,
+        };
+        let alone = self.highest.saturating_sub(self.acked) <= len;
+        let drained = len % unit.max(1) != 0 || (segment.psh && len < whole / 2 && alone);
+        let view = (self.highest, self.recovery.losing(), self.fin, self.scale_known);
+        self.division.sent(now, silence, |known| {
+            (known.highest, known.recover, known.fin, known.scale_known) = view;
+            known.segment = whole;
+            if is_new {
+                known.drained = drained;
+            }
+        });
+        self.signs.rounds.sent(self.division.view.inflight());
+        if is_new {
+            self.signs.fresh((now, context.frame), to_sender, (alone, self.counts.segs_retrans));
+        }
+        if let Some(note) = again {
+            let away = (context.to_sender != Some(0)).then_some(self.counts.segs_retrans - 1);
+            self.signs.again((now, context.frame), (note.place, note.bytes), timer, away);
+        }
     }
 
     /// A segment without payload: below a closed window it asks whether that is still closed (Linux `tcp_xmit_probe_skb`).
@@ -92,6 +164,7 @@ impl Half {
             self.counts.window_probes += u64::from(self.window == Some(0));
             return None;
         }
+        self.quiet = quiet;
         self.count_data(context, len);
         let (begin, end) = (begin.max(0) as u64, end.max(0) as u64);
         // The next byte, which a closed window has no room for (RFC 9293 section 3.8.6.1).

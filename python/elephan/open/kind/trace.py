@@ -4,6 +4,7 @@ from pathlib import Path
 
 from elephan.base.errors import InputError
 from elephan.base.kinds import Compared, Kind
+from elephan.capture.ranked import LATER_TABLES
 from elephan.capture.trace import Trace, load_trace
 from elephan.report.page.trace_page import answer, notebook, page, shown
 from elephan.report.screen import Screen, grid
@@ -37,7 +38,7 @@ def compared(where: Path) -> Compared:
 
 
 KIND = Kind(
-    holds=("summary.json", *(f"{name}.parquet" for name in TRACE)),
+    holds=("summary.json", *(f"{name}.parquet" for name in TRACE if name not in LATER_TABLES)),
     load=load_trace,
     title=lambda trace: f"{trace.name}  ({trace.summary['format']})",
     answer=answer,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from elephan.base.quantity import counted, multiple, show
-from elephan.capture.limits import has_rate, lasted_ns
+from elephan.capture.limits import HELD, has_rate
 from elephan.capture.oneway import way_of
 from elephan.capture.trace import SHARE_MIN
 from elephan.report.figure.flow_phases import phase_lines
@@ -14,7 +14,6 @@ from elephan.report.figure.trace_figures import draw_all
 from elephan.report.page.notebook import answered
 from elephan.report.page.page import Cell, Column, Page, Section, Table, number_cell
 from elephan.report.page.run_page import facts
-from elephan.report.words.trace_words import connection_lines
 from elephan.table.phases import Phases
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ UNKNOWN = (
 )
 PART_MAX = 0.5  # of a connection's time: phases of a shorter part say which
 # What was in flight is behind a capture at the receiver.
-UNSEEN_AT_RECEIVER = ("max_inflight_bytes", "rwin_limited_ns", "idle_ns")
+UNSEEN_AT_RECEIVER = ("max_inflight_bytes",)
 
 
 _RTTS = (("min_rtt_ns", "round-trip time at least"), ("handshake_rtt_ns", "round-trip time of its handshake"))
@@ -59,13 +58,13 @@ def answer(trace: Trace) -> list[str]:
         )
     if rows[0]["goodput_bps"] or (rows[0]["delivered_bytes"] and rows[0]["data_segs_out"]):
         lines.append(_largest(trace, rows[0]))
-    if summary["packets"] and trace.focus == rows[0]["connection"]:
-        lines += connection_lines(rows[0])
-    found = trace.found_phases
     if trace.focus != rows[0]["connection"]:
-        own = connection_lines(trace.row(trace.focus)) if summary["packets"] else []
-        lines += [f"Of connection {trace.focus}, {trace.label(trace.focus)}:", *own]
-    return lines + (_phase_lines(trace, found) if found is not None else [])
+        lines.append(f"Of connection {trace.focus}, {trace.label(trace.focus)}:")
+    lines += trace.told(trace.focus)
+    found = trace.found_phases
+    lines += _phase_lines(trace, found) if found is not None else []
+    # Of a single connection they are told above.
+    return lines + (summary.get("ranks", []) if trace.count > 1 else [])
 
 
 def _nothing(summary: dict[str, Any]) -> str:
@@ -170,11 +169,10 @@ def _connection_table(trace: Trace) -> Table:
 def _limits_table(trace: Trace) -> Table:
     rows = []
     for row in trace.ranked[:ROWS_MAX]:
-        span = lasted_ns(row)
+        span = sum(row[name] or 0 for name in HELD)
         if span <= 0 or row["protocol"] != "tcp":
             continue
-        times = {key: row[key] for key in ("rwin_limited_ns", "rwin_closed_ns", "idle_ns")}
-        shares = {key: None if time is None else time / span for key, time in times.items()}
+        shares = {name: (row[name] or 0) / span for name in HELD}
         share = [shown(trace, row | shares, key, "%", 2) for key in shares]
         window, closed = shown(trace, row, "max_rwin_rcvd", "bytes"), shown(trace, row, "zero_rwin_rcvd", "1", 9)
         scale = Cell("unknown") if row["win_scale_rcvd"] is None else number_cell(row["win_scale_rcvd"])
@@ -183,16 +181,21 @@ def _limits_table(trace: Trace) -> Table:
         rows.append([Cell(trace.label(row["connection"])), *share, window, scale, closed, missed, Cell(", ".join(options))])
     heads = (
         "connection",
-        "window full",
         "window closed",
-        "nothing in flight",
+        "window full",
+        "nothing to send",
+        "losses repaired",
+        "waiting for a timer",
+        "link full",
+        "path or congestion window",
+        "unknown",
         "largest window",
         "window scale",
         "times closed",
         "missed by the capture",
         "options",
     )
-    return Table([Column(head, 1 <= i <= 7) for i, head in enumerate(heads)], rows, _unseen_note(trace), "limits")
+    return Table([Column(head, 1 <= i <= 12) for i, head in enumerate(heads)], rows, _unseen_note(trace), "limits")
 
 
 def page(trace: Trace) -> Page:

@@ -1,0 +1,311 @@
+//! What each instant of a direction was spent on: one owner for each, so that the parts add up to the whole.
+//!
+//! The division follows what the sender knew. A capture away from the sender sees an answer before the sender does: the answer
+//! counts when a round trip from the capture to the sender has passed. At the sender that round trip is zero. A silence has
+//! its owner only when the next segment says what ended it: a retransmission shows that the sender waited for its timer.
+
+use std::collections::VecDeque;
+
+use crate::stretches::Stretches;
+
+/// Who or what held the sender back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Owner {
+    /// The receiver's window was closed.
+    Closed,
+    /// The receiver's window had no room for another segment.
+    Window,
+    /// The sender had nothing to send.
+    Application,
+    /// Losses were repaired.
+    Recovery,
+    /// The sender waited for its timer.
+    Timer,
+    /// The round trip was longer than its least by a queue: the link was full.
+    Rate,
+    /// The congestion window, the sender's own buffer or the path: a capture cannot tell these apart.
+    Path,
+    /// Nothing came, and nothing in the capture says why.
+    Unknown,
+}
+
+impl Owner {
+    pub const ALL: [Owner; 8] = [
+        Owner::Closed,
+        Owner::Window,
+        Owner::Application,
+        Owner::Recovery,
+        Owner::Timer,
+        Owner::Rate,
+        Owner::Path,
+        Owner::Unknown,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Owner::Closed => "closed",
+            Owner::Window => "window",
+            Owner::Application => "application",
+            Owner::Recovery => "recovery",
+            Owner::Timer => "timer",
+            Owner::Rate => "rate",
+            Owner::Path => "path",
+            Owner::Unknown => "unknown",
+        }
+    }
+}
+
+/// Nanoseconds of each owner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shares([u64; 8]);
+
+impl Shares {
+    pub fn of(&self, owner: Owner) -> u64 {
+        self.0[owner as usize]
+    }
+
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+/// What an answer tells the sender.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Answer {
+    pub acked: u64,
+    pub window: Option<u64>,
+    /// The round trip is longer than its least by a queue.
+    pub queued: bool,
+}
+
+/// What the sender knows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct View {
+    pub highest: u64,
+    /// The last answer that has reached the sender.
+    pub answer: Answer,
+    /// The end of what was outstanding when a loss was last repaired.
+    pub recover: Option<u64>,
+    /// The last new segment ended what the application had written.
+    pub drained: bool,
+    /// The sender has said that it is done.
+    pub fin: bool,
+    pub scale_known: bool,
+    /// A segment: less room in the window is none.
+    pub segment: u64,
+}
+
+impl View {
+    pub fn inflight(&self) -> u64 {
+        self.highest.saturating_sub(self.answer.acked)
+    }
+
+    fn owner(&self) -> Owner {
+        let inflight = self.inflight();
+        let over = self.fin && inflight == 0;
+        let room = self.answer.window.map(|window| window.saturating_sub(inflight));
+        match () {
+            () if self.answer.window == Some(0) && !over => Owner::Closed,
+            () if self.recover.is_some_and(|recover| self.answer.acked < recover) => Owner::Recovery,
+            () if inflight == 0 => Owner::Application,
+            () if self.scale_known && room.is_some_and(|room| room < self.segment) => Owner::Window,
+            () if self.drained => Owner::Application,
+            () if self.answer.queued && inflight >= SEGMENTS_MIN * self.segment.min(inflight) => Owner::Rate,
+            () => Owner::Path,
+        }
+    }
+}
+
+/// With fewer segments in flight a long round trip is a delayed ACK.
+const SEGMENTS_MIN: u64 = 3;
+
+/// What a segment shows about the silence that it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// A retransmission by the timer, which waited for so long.
+    Timer(u64),
+    /// The application had nothing to send: it was asked meanwhile, or had come to the end of what it wrote.
+    Application,
+    /// Segments were lost before the capture.
+    Lost,
+    /// It is as short as the round trip to the sender may vary.
+    Brief,
+    /// Nothing says what the sender waited for.
+    Unclear,
+}
+
+/// The division of one direction.
+#[derive(Clone, Debug, Default)]
+pub struct Division {
+    /// The time up to which each instant has its owner; nothing before the first data.
+    at: Option<u64>,
+    owner: Option<Owner>,
+    totals: Shares,
+    /// The totals when the last new data was acknowledged.
+    settled: Shares,
+    settled_at: u64,
+    pub view: View,
+    /// Answers that have not reached the sender, with the times when they will.
+    pending: VecDeque<(u64, Answer)>,
+    pub stretches: Stretches,
+}
+
+impl Division {
+    /// A segment with data was sent at `now`; `view` is what changes by it.
+    pub fn sent(&mut self, now: u64, silence: Silence, change: impl FnOnce(&mut View)) {
+        self.arrive(now);
+        if self.at.is_none() {
+            self.at = Some(now);
+        }
+        match (silence, self.owner) {
+            (_, None | Some(Owner::Closed)) => {}
+            (Silence::Timer(quiet), _) => {
+                self.own(now.saturating_sub(quiet), None);
+                self.own(now, Some(Owner::Timer));
+            }
+            // Only a silence with nothing in flight needs an owner.
+            (_, Some(Owner::Application)) if self.view.inflight() == 0 => match silence {
+                Silence::Lost => self.own(now, Some(Owner::Timer)),
+                Silence::Unclear => self.own(now, Some(Owner::Unknown)),
+                Silence::Brief => self.own(now, Some(Owner::Path)),
+                _ => {}
+            },
+            _ => {}
+        }
+        change(&mut self.view);
+        self.settle(now);
+    }
+
+    /// An answer was seen at `now` that reaches the sender `after` nanoseconds later.
+    pub fn answered(&mut self, now: u64, after: u64, answer: Answer) {
+        self.arrive(now);
+        if after == 0 && self.pending.is_empty() {
+            self.take(now, answer);
+        } else {
+            // Answers do not overtake each other.
+            let due = self.pending.back().map_or(0, |(due, _)| *due).max(now + after);
+            self.pending.push_back((due, answer));
+        }
+    }
+
+    /// Takes the answers that have reached the sender by `now`.
+    pub fn arrive(&mut self, now: u64) {
+        while let Some(&(due, answer)) = self.pending.front().filter(|(due, _)| *due <= now) {
+            self.pending.pop_front();
+            self.take(due, answer);
+        }
+    }
+
+    /// Since when nothing is in flight, as far as the sender knows.
+    pub fn idle_since(&self) -> Option<u64> {
+        self.at.filter(|_| self.owner == Some(Owner::Application) && self.view.inflight() == 0)
+    }
+
+    /// The data of the SYN does not count.
+    pub fn refuse(&mut self) {
+        (self.at, self.owner, self.view.highest) = (None, None, 0);
+    }
+
+    fn take(&mut self, now: u64, answer: Answer) {
+        let opens = self.owner == Some(Owner::Closed) && answer.window != Some(0);
+        let news = answer.acked > self.view.answer.acked || opens;
+        self.view.answer = answer;
+        self.settle(now);
+        if news && self.at.is_some() {
+            self.own(now, None);
+            (self.settled, self.settled_at) = (self.totals, now);
+        }
+    }
+
+    /// The state may have changed at `now`.
+    fn settle(&mut self, now: u64) {
+        let owner = self.view.owner();
+        if self.at.is_some() && self.owner != Some(owner) {
+            self.own(now, None);
+            self.owner = Some(owner);
+        }
+    }
+
+    /// Gives the time up to `until` to `owner`, or to the one that the state says.
+    fn own(&mut self, until: u64, owner: Option<Owner>) {
+        let (Some(at), Some(owner)) = (self.at, owner.or(self.owner)) else { return };
+        if until > at {
+            self.totals.0[owner as usize] += until - at;
+            self.stretches.add(at, until, owner);
+            self.at = Some(until);
+        }
+    }
+
+    /// The shares up to the last ACK of new data or, if something was outstanding or the window closed at the end, up to `end`.
+    pub fn finish(&mut self, end: u64) -> Shares {
+        let last = self.pending.back().map_or(end, |(due, _)| *due).max(end);
+        self.arrive(last);
+        let open = self.view.inflight() > 0 || self.owner == Some(Owner::Closed);
+        if open {
+            self.own(last, None);
+            (self.settled, self.settled_at) = (self.totals, last);
+        }
+        self.stretches.finish(self.settled_at);
+        self.settled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(division: &mut Division, now: u64, to: u64, silence: Silence) {
+        division.sent(now, silence, |view| {
+            (view.highest, view.segment, view.scale_known) = (to, 1000, true);
+        });
+    }
+
+    fn ack(acked: u64, window: u64) -> Answer {
+        Answer { acked, window: Some(window), queued: false }
+    }
+
+    /// 10 of path, 90 idle, 20 full, 30 closed, 10 of path: by hand.
+    #[test]
+    fn each_instant_has_one_owner() {
+        let mut division = Division::default();
+        division.answered(0, 0, ack(0, 4000));
+        data(&mut division, 100, 1000, Silence::Application);
+        division.answered(110, 0, ack(1000, 1000));
+        data(&mut division, 200, 2000, Silence::Application);
+        division.answered(220, 0, ack(2000, 0));
+        division.answered(250, 0, ack(2000, 5000));
+        data(&mut division, 250, 3000, Silence::Application);
+        division.answered(260, 0, ack(3000, 5000));
+        let shares = division.finish(1000);
+        let of = |owner| shares.of(owner);
+        assert_eq!([of(Owner::Path), of(Owner::Application), of(Owner::Window), of(Owner::Closed)], [20, 90, 20, 30]);
+        assert_eq!(shares.total(), 260 - 100);
+    }
+
+    /// At the receiver the sender learns of each answer 20 later: nothing of the 30 before the third segment is idle but 10.
+    #[test]
+    fn answers_reach_the_sender_later() {
+        let mut division = Division::default();
+        division.answered(0, 20, ack(0, 9000));
+        data(&mut division, 100, 1000, Silence::Unclear);
+        division.answered(100, 20, ack(1000, 9000));
+        data(&mut division, 120, 2000, Silence::Unclear);
+        division.answered(120, 20, ack(2000, 9000));
+        data(&mut division, 150, 3000, Silence::Unclear);
+        division.answered(150, 20, ack(3000, 9000));
+        let shares = division.finish(150);
+        assert_eq!([shares.of(Owner::Path), shares.of(Owner::Unknown), shares.total()], [60, 10, 70]);
+    }
+
+    #[test]
+    fn a_timer_owns_the_silence_before_it() {
+        let mut division = Division::default();
+        division.answered(0, 0, ack(0, 9000));
+        data(&mut division, 100, 2000, Silence::Application);
+        division.answered(110, 0, ack(1000, 9000));
+        data(&mut division, 310, 2000, Silence::Timer(200));
+        division.answered(320, 0, ack(2000, 9000));
+        let shares = division.finish(320);
+        assert_eq!([shares.of(Owner::Path), shares.of(Owner::Timer), shares.total()], [20, 200, 220]);
+    }
+}

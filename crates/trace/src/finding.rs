@@ -1,0 +1,181 @@
+//! Causes and troubles of a direction, as rows: each with a name, a time, a packet and its numbers.
+
+use crate::Vantage;
+use crate::connection::Connection;
+use crate::division::{Owner, Shares};
+use crate::half::Half;
+use crate::signs::Spell;
+
+/// Less is not worth a sentence: a share of the time, and a time.
+const SHARE_MIN: f64 = 0.05;
+const LONG_NS: u64 = 1_000_000_000;
+/// Rounds at one level, at least, and their share of all.
+const ROUNDS_MIN: u32 = 8;
+const LEVEL_SHARE_MIN: f64 = 0.6;
+/// A queue makes the round trip so many times longer, and by so much.
+const QUEUE_RATIO: u64 = 2;
+const QUEUE_MIN_NS: u64 = 5_000_000;
+/// A segment that was sent so often without an ACK is stuck.
+const STUCK_MIN: u64 = 3;
+/// So many retransmissions, and such a share of the segments, are a loss worth a sentence.
+const LOSSY_MIN: u64 = 5;
+const LOSSY_SHARE_MIN: f64 = 0.02;
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Refused,
+    Unanswered,
+    SlowSetup,
+    Reset,
+    BlackHole,
+    Stuck,
+    Outage,
+    Silence,
+    Closed,
+    Timer,
+    Lossy,
+    DelayedAck,
+    FixedWindow,
+    Queue,
+    Marks,
+    AccEcn,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Refused => "refused",
+            Kind::Unanswered => "unanswered",
+            Kind::SlowSetup => "slow_setup",
+            Kind::Reset => "reset",
+            Kind::BlackHole => "black_hole",
+            Kind::Stuck => "stuck",
+            Kind::Outage => "outage",
+            Kind::Silence => "silence",
+            Kind::Closed => "closed",
+            Kind::Timer => "timer",
+            Kind::Lossy => "lossy",
+            Kind::DelayedAck => "delayed_ack",
+            Kind::FixedWindow => "fixed_window",
+            Kind::Queue => "queue",
+            Kind::Marks => "marks",
+            Kind::AccEcn => "acc_ecn",
+        }
+    }
+}
+
+/// A row of `connection_findings`, which describes the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub kind: Kind,
+    pub spell: Spell,
+    pub value: u64,
+    pub beside: u64,
+}
+
+impl Finding {
+    fn new(kind: Kind, spell: Spell, value: u64, beside: u64) -> Finding {
+        Finding { kind, spell, value, beside }
+    }
+}
+
+/// What the whole connection shows; it is told with the direction of the opener.
+pub fn of_connection(c: &Connection) -> Vec<Finding> {
+    let untouched = c.halves.iter().all(|half| half.data_start.is_none());
+    let spell = Spell { begin: c.start, end: c.end, frame: c.first_frame, count: c.syn_count };
+    let at_reset = Spell { begin: c.reset_at, end: c.reset_at, frame: c.reset_frame, count: c.syn_count };
+    let called = usize::from(c.opener == Some(true));
+    let mut found = Vec::new();
+    if c.opener.is_some() && c.syn_count > 0 && c.syn_ack_count == 0 && untouched {
+        match c.reset_by {
+            Some(by) if by == called => found.push(Finding::new(Kind::Refused, at_reset, 0, 0)),
+            Some(_) => {}
+            None => found.push(Finding::new(Kind::Unanswered, spell, c.end - c.start, 0)),
+        }
+    } else if let Some(setup) = c.setup.filter(|&setup| setup >= LONG_NS || (c.syn_count > 1 && setup >= LONG_NS / 4)) {
+        let spell = Spell { end: c.start + setup, ..spell };
+        found.push(Finding::new(Kind::SlowSetup, spell, setup, 0));
+    }
+    if c.reset && !untouched {
+        found.push(Finding::new(Kind::Reset, at_reset, c.reset_by.unwrap_or(0) as u64, 0));
+    }
+    found
+}
+
+/// What a direction shows.
+pub fn of_half(c: &Connection, end: usize, shares: &Shares) -> Vec<Finding> {
+    let half = &c.halves[end];
+    let whole = shares.total().max(1);
+    let mut found = Vec::new();
+    let mut put = |kind, spell, value, beside| found.push(Finding::new(kind, spell, value, beside));
+    let signs = &half.signs;
+    let stuck = signs.stuck.filter(|stuck| stuck.spell.count >= STUCK_MIN);
+    if let Some(stuck) = stuck {
+        let hole = signs.passed > 0 && stuck.bytes > signs.passed;
+        put(if hole { Kind::BlackHole } else { Kind::Stuck }, stuck.spell, stuck.bytes, signs.passed);
+    }
+    if let Some(spell) = signs.outage.filter(|spell| stuck.is_none() && spell.count > 1) {
+        put(Kind::Outage, spell, spell.ns(), 0);
+    }
+    if let Some(spell) = signs.pause {
+        put(Kind::Silence, spell, spell.ns(), 0);
+    }
+    if let Some(spell) = signs.closed.filter(|spell| spell.ns() >= LONG_NS) {
+        put(Kind::Closed, spell, half.closed_ns(c.end), 0);
+    }
+    let waited = shares.of(Owner::Timer);
+    if let Some(spell) = signs.timer.filter(|_| stuck.is_none() && (waited >= LONG_NS || large(waited, whole))) {
+        let spell = Spell { count: half.recovery.timeout + half.recovery.probe, ..spell };
+        put(Kind::Timer, spell, waited, 0);
+    }
+    let (again, all) = (half.counts.segs_retrans, half.counts.data_segs_out);
+    if again >= LOSSY_MIN && again as f64 >= LOSSY_SHARE_MIN * all as f64 {
+        let begin = half.data_start.unwrap_or(c.start);
+        put(Kind::Lossy, Spell { begin, end: c.end, frame: signs.again_frame, count: again }, again, all);
+    }
+    if signs.waited.count >= 3 && large(signs.waits.sum, whole) {
+        put(Kind::DelayedAck, signs.waited, signs.waits.quantile(0.5).unwrap_or(0), signs.waits.sum);
+    }
+    let spell =
+        Spell { begin: half.data_start.unwrap_or(c.start), end: half.data_end.unwrap_or(c.end), ..Spell::default() };
+    if let Some(window) = fixed_window(half, shares) {
+        let rounds = &signs.rounds;
+        put(Kind::FixedWindow, Spell { count: u64::from(rounds.at_level), ..spell }, rounds.level, window);
+    }
+    if let (Some(least), Some(long)) = (least_rtt(c, end), half.rtts.quantile(0.99))
+        && long >= QUEUE_RATIO * least
+        && long - least >= QUEUE_MIN_NS
+        && large(shares.of(Owner::Rate), whole)
+    {
+        put(Kind::Queue, spell, least, long.max(half.rtts.max.unwrap_or(long).min(long + long / 20)));
+    }
+    if half.recovery.marked > 0 {
+        put(Kind::Marks, Spell { count: half.recovery.marked, ..spell }, half.counts.ece_in, half.recovery.cuts);
+    }
+    if c.acc_ecn && half.counts.data_segs_out > 0 {
+        put(Kind::AccEcn, spell, half.counts.ace_marks, half.recovery.cuts);
+    }
+    found
+}
+
+fn large(part: u64, whole: u64) -> bool {
+    part as f64 >= SHARE_MIN * whole as f64
+}
+
+/// The least round trip that the direction can have had.
+fn least_rtt(c: &Connection, end: usize) -> Option<u64> {
+    let handshake = c.handshake_rtt.filter(|_| c.vantage(end) != Vantage::Between);
+    c.halves[end].rtts.min.into_iter().chain(handshake).min()
+}
+
+/// The window that was offered if the sender kept to a smaller one of its own: one level in flight, no cut, no queue.
+fn fixed_window(half: &Half, shares: &Shares) -> Option<u64> {
+    let (rounds, whole) = (&half.signs.rounds, shares.total().max(1));
+    let steady =
+        rounds.at_level >= ROUNDS_MIN && f64::from(rounds.at_level) >= LEVEL_SHARE_MIN * f64::from(rounds.count);
+    let held = shares.of(Owner::Path) as f64 >= 0.5 * whole as f64 && !large(shares.of(Owner::Rate), whole);
+    let offered = half.scale_known.then_some(half.counts.max_rwin).filter(|&offered| offered >= 2 * rounds.level);
+    let several = rounds.level >= 4 * half.largest();
+    offered.filter(|_| steady && held && several && half.recovery.cuts == 0 && half.counts.segs_retrans == 0)
+}

@@ -1,0 +1,110 @@
+//! Stretches of time with one owner each, of bounded number: when there are too many, short ones join.
+
+use crate::division::Owner;
+
+/// Stretches that are kept, at most.
+const MOST: usize = 512;
+/// The least grain to which they are joined: 1 ms.
+const GRAIN_NS: u64 = 1_000_000;
+
+/// A stretch of time: begin, end, owner.
+pub type Stretch = (u64, u64, Owner);
+
+/// Stretches that follow each other.
+#[derive(Clone, Debug, Default)]
+pub struct Stretches {
+    kept: Vec<Stretch>,
+    grain: u64,
+}
+
+impl Stretches {
+    /// Time from `begin` to `end`, which follows what was added before.
+    pub fn add(&mut self, begin: u64, end: u64, owner: Owner) {
+        if let Some(last) = self.kept.last_mut().filter(|last| last.2 == owner) {
+            last.1 = end;
+            return;
+        }
+        self.kept.push((begin, end, owner));
+        if self.kept.len() >= MOST {
+            self.join();
+        }
+    }
+
+    /// Nothing counts that came after `end`.
+    pub fn finish(&mut self, end: u64) {
+        self.kept.retain(|stretch| stretch.0 < end);
+        if let Some(last) = self.kept.last_mut() {
+            last.1 = last.1.min(end);
+        }
+    }
+
+    pub fn all(&self) -> &[Stretch] {
+        &self.kept
+    }
+
+    #[inline(never)]
+    fn join(&mut self) {
+        while self.kept.len() > MOST / 2 {
+            self.grain = (2 * self.grain).max(GRAIN_NS);
+            self.kept = joined(&self.kept, self.grain);
+        }
+    }
+}
+
+/// Each cell of `grain` nanoseconds gets the owner of most of its time; what is longer than a cell stays as it is.
+fn joined(kept: &[Stretch], grain: u64) -> Vec<Stretch> {
+    let mut found: Vec<Stretch> = Vec::new();
+    let mut put = |begin: u64, end: u64, owner: Owner| match found.last_mut() {
+        _ if begin >= end => {}
+        Some(last) if last.2 == owner => last.1 = end,
+        _ => found.push((begin, end, owner)),
+    };
+    // The cell under construction: where it begins, and what its time was.
+    let mut cell: Option<(u64, [u64; 8])> = None;
+    let mut close = |cell: &mut Option<(u64, [u64; 8])>, end: u64| {
+        if let Some((begin, times)) = cell.take() {
+            let most = Owner::ALL.into_iter().max_by_key(|&owner| times[owner as usize]);
+            put(begin, end, most.unwrap_or(Owner::Unknown));
+        }
+    };
+    for &(begin, end, owner) in kept {
+        if end - begin >= grain {
+            close(&mut cell, begin);
+            let mut times = [0; 8];
+            times[owner as usize] = end - begin;
+            cell = Some((begin, times));
+            close(&mut cell, end);
+            continue;
+        }
+        let (from, times) = cell.get_or_insert((begin, [0; 8]));
+        times[owner as usize] += end - begin;
+        if end - *from >= grain {
+            close(&mut cell, end);
+        }
+    }
+    if let Some(&(_, end, _)) = kept.last() {
+        close(&mut cell, end);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_time_is_lost_when_stretches_join() {
+        let mut stretches = Stretches::default();
+        for i in 0..100_000u64 {
+            stretches.add(i * 10_000, i * 10_000 + 7000, Owner::Path);
+            stretches.add(i * 10_000 + 7000, (i + 1) * 10_000, Owner::Application);
+        }
+        stretches.add(1_000_000_000, 9_000_000_000, Owner::Timer);
+        let all = stretches.all();
+        assert!(all.len() <= MOST, "{}", all.len());
+        assert!(all.windows(2).all(|pair| pair[0].1 == pair[1].0 && pair[0].2 != pair[1].2));
+        // 70 % of the first second is the path's, and the eight seconds stay as they are.
+        assert_eq!(all.first().map(|s| (s.0, s.2)), Some((0, Owner::Path)));
+        assert_eq!(all.last(), Some(&(1_000_000_000, 9_000_000_000, Owner::Timer)));
+    }
+}
