@@ -134,13 +134,16 @@ def _falls(ends: Array, rate: Array) -> Array:
     return ends[1:][rate[1:] < FALL * rate[:-1]]
 
 
-def _plateau(rate: Array, given: float | None, most: float | None, window: int) -> tuple[float, bool]:
-    """The plateau, and whether it is what was given. Of a path that is known, x above it shows holes that were filled."""
+def _plateau(rate: Array, mean: float, given: float | None, most: float | None, window: int) -> tuple[float, bool]:
+    """The plateau, and whether it is what was given. Of a path that is known, x above it shows holes that were filled.
+
+    The median of a flow that comes in bursts is that of its silences: the best that it reached is not below its mean.
+    """
     if given is not None:
         lasting = _around(rate, min(window, rate.size)).mean(axis=1)
         if most is not None or float(np.percentile(lasting, PLATEAU)) <= EXCESS * given:
             return given, True
-    return min(float(np.percentile(rate, PLATEAU)), math.inf if most is None else most), False
+    return min(max(float(np.percentile(rate, PLATEAU)), mean), math.inf if most is None else most), False
 
 
 def _doubling_size(step_rtts: float) -> int:
@@ -325,7 +328,8 @@ def find(
     ends, rate = _regular(time, total, step)
     rate = np.median(_around(rate, SMOOTHED), axis=1)
     window = max(round(WINDOW_RTTS * rtt_s / step), 3)
-    plateau, path_known = _plateau(rate, plateau_bps, most_bps, window)
+    mean = float(total[-1] - total[0]) * 8 / float(time[-1] - time[0])
+    plateau, path_known = _plateau(rate, mean, plateau_bps, most_bps, window)
     if plateau <= 0:
         raise ValueError("too little was delivered for phases")
     every = np.sort(np.asarray(cuts_s, dtype=float)) if cuts_s is not None else _falls(ends, rate)
