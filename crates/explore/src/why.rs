@@ -1,6 +1,7 @@
 //! What kept a flow from sending more: the attribution of RFC 4898 between samples, refined by the state of the sender, and by the links
 //! on its way. Where a link is full, no window of the sender is the answer.
 
+use elephan_record::Tables;
 use serde_json::json;
 
 use crate::ask::Ask;
@@ -16,7 +17,10 @@ const UNSENT_BYTES: f64 = 1.0;
 pub fn why(open: &Open, ask: Ask<'_>) -> Result<Reply, Trouble> {
     let flow = ask.maybe_u64("flow")?.ok_or("flow is missing: the number of a flow")?;
     let tables = open.tables();
-    let samples = table(&tables, "flow_samples").map_err(|_| "a capture has no states of its senders")?;
+    if open.run.is_none() {
+        return of_capture(&tables, flow);
+    }
+    let samples = table(&tables, "flow_samples")?;
     let columns = [
         "time_ns",
         "snd_lim_time_rwin_ns",
@@ -94,6 +98,28 @@ pub fn why(open: &Open, ask: Ask<'_>) -> Result<Reply, Trouble> {
     };
     Ok(Reply::of(spans.iter().map(one).collect::<Vec<_>>().into()))
 }
+
+/// Of a capture its own division of the time, in words that it shares with runs where they mean the same.
+fn of_capture(tables: &Tables, flow: u64) -> Result<Reply, Trouble> {
+    let stretches = table(tables, "connection_stretches")?;
+    let (found, owners) = numbers_where(stretches, &["begin_ns", "end_ns"], "owner", ("connection", flow as f64))?;
+    let [begin, end] = &found[..] else { return Err("no stretches".into()) };
+    let named = |owner: &String| OWNERS.iter().find(|(name, _)| name == owner).map_or("unknown", |(_, words)| *words);
+    let one = |i: usize| json!({ "from_ns": begin[i] as i64, "to_ns": end[i] as i64, "reason": named(&owners[i]) });
+    Ok(Reply::of((0..begin.len()).map(one).collect::<Vec<_>>().into()))
+}
+
+/// Owners of the time of a capture, as the ribbon calls them.
+const OWNERS: [(&str, &str); 8] = [
+    ("closed", "closed window"),
+    ("window", "receive window"),
+    ("application", "application"),
+    ("recovery", "recovery"),
+    ("timer", "timeout"),
+    ("rate", FULL_LINK),
+    ("path", "path or window"),
+    ("unknown", "unknown"),
+];
 
 /// A span of time with one reason.
 struct Span {

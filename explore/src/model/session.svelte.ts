@@ -166,6 +166,12 @@ export class Session {
       lines: own, summary: head.summary, wall_s: 0, share: 1,
     };
     this.drawn += 1;
+    // A log of iperf3 or ss has no packets, and nothing says what held its senders back.
+    const first = head.packets ? ranked(flows).filter((f) => f.protocol === "tcp").slice(0, RIBBON_FLOWS) : [];
+    const why = await Promise.all(first.map((f) => this.engine.request("why", { handle: head.handle, flow: f.id })));
+    if (this.picture.handle !== head.handle) return;
+    const told = why.map((reply, i) => ({ flow: first[i]!.id, spans: reply.head.value }));
+    this.noticed = { handle: head.handle, view: whole, events: { of: 0, shown: 0, recorded: true }, marks: [], why: told };
   }
 
   /** Sets one key of the scenario; changes that come while an edit is under way are taken together. */

@@ -206,6 +206,8 @@ class Native:
 
     def _traced(self, trace: Any, name: str, packets: Path | bytes | None = None) -> Mapping[str, Any]:
         tables = {"connections": trace.connections, "connection_samples": trace.samples, "trace_events": trace.events}
+        if packets is not None:
+            tables["connection_stretches"] = trace.stretches
         summary = {**trace.summary, "span_ns": int(trace.span_ns)}
         handle = self.engine.desk.load(None, json.dumps(summary), tables, packets)
         return {"kind_of": "capture", "handle": handle, "name": name, "summary": summary, "packets": packets is not None}
