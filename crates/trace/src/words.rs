@@ -58,7 +58,7 @@ fn place(told: &Told<'_>) -> Option<String> {
         "sender" => None,
         "receiver" => Some(format!("The capture was made at the receiver{evidence}.")),
         "between" => Some(format!("The capture was made between both ends{evidence}.")),
-        _ if told.row.segs_out > 0 && told.row.segs_in > 0 => {
+        _ if told.row.data_segs_out >= SEGMENTS_MIN && told.row.goodput_bps.is_some() => {
             Some("Where the capture was made is not known: the handshake does not show it; --at says it.".to_owned())
         }
         _ => None,
@@ -80,6 +80,8 @@ fn held(row: &ConnectionRow) -> [Option<i64>; 8] {
 
 fn limited(told: &Told<'_>) -> Option<String> {
     let row = told.row;
+    // Nobody acknowledged anything: the capture may have one direction only.
+    row.goodput_bps?;
     let times = held(row).map(|time| time.unwrap_or(0) as u64);
     let whole: u64 = times.iter().sum();
     let round = row.handshake_rtt_ns.max(row.min_rtt_ns).unwrap_or(0);
