@@ -87,7 +87,7 @@ def thinking(c: Capture, near: bool) -> None:
 
 
 @pytest.mark.parametrize("near", [True, False])
-@pytest.mark.parametrize(("write", "owner", "least"), [(full_window, "window", 0.93), (thinking, "idle", 0.9)])
+@pytest.mark.parametrize(("write", "owner", "least"), [(full_window, "window", 0.9), (thinking, "idle", 0.9)])
 def test_both_places_see_the_same_cause(
     write: Callable[[Capture, bool], None], owner: str, least: float, near: bool, tmp_path: Path
 ) -> None:
@@ -116,7 +116,7 @@ def test_an_outage_has_its_times_and_what_came_again(tmp_path: Path) -> None:
     # From the last of the flight to the last of the timeouts.
     assert shares(row)["timer"] == pytest.approx(4.5 / (row["data_end_ns"] - row["data_start_ns"]) * 1e9, rel=0.02)
     (line,) = [line for line in trace.told(trace.focus) if "outage" in line]
-    assert line.startswith(f"From {begin - 1:.3f}"[:10])
+    assert float(line.split()[1]) == pytest.approx(begin - 1, abs=2e-3)
     assert "; then 15 segments came again" in line  # three timeouts and the flight
     check_sums(trace)
 
@@ -137,6 +137,7 @@ def test_a_window_closed_half_of_the_time(tmp_path: Path) -> None:
     for _ in range(6):
         at = rounds(c, at, n, 10, window=12_000, gap=0.0)
         n += 120
+        at += 0.002  # behind the last ACK of the round
         c.segment(at, 5001, 1001 + 1000 * n, by=SERVER, window=0)
         at += 0.3
         c.segment(at, 5001, 1001 + 1000 * n, by=SERVER, window=12_000)
