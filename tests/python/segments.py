@@ -126,11 +126,11 @@ class Capture:
 
     def write(self, path: Path) -> Path:
         """A pcap file with times in nanoseconds."""
-        data = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, self.snap, self.link_type)
+        parts = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, self.snap, self.link_type)]
         for time, frame, length in self.frames:
             ticks = round(time * 1e9)
-            data += struct.pack("<IIII", ticks // 10**9, ticks % 10**9, len(frame), length) + frame
-        path.write_bytes(data)
+            parts += [struct.pack("<IIII", ticks // 10**9, ticks % 10**9, len(frame), length), frame]
+        path.write_bytes(b"".join(parts))
         return path
 
 

@@ -44,9 +44,14 @@ impl Stretches {
 
     #[inline(never)]
     fn join(&mut self) {
-        while self.kept.len() > MOST / 2 {
-            self.grain = (2 * self.grain).max(GRAIN_NS);
+        // The present grain first: it becomes coarser only where that does not do.
+        self.grain = self.grain.max(GRAIN_NS);
+        loop {
             self.kept = joined(&self.kept, self.grain);
+            if self.kept.len() <= MOST / 2 {
+                return;
+            }
+            self.grain = self.grain.saturating_mul(2);
         }
     }
 }
@@ -100,11 +105,16 @@ mod tests {
             stretches.add(i * 10_000 + 7000, (i + 1) * 10_000, Owner::Application);
         }
         stretches.add(1_000_000_000, 9_000_000_000, Owner::Timer);
+        for i in 900_000..1_000_000u64 {
+            stretches.add(i * 10_000, i * 10_000 + 7000, Owner::Path);
+            stretches.add(i * 10_000 + 7000, (i + 1) * 10_000, Owner::Application);
+        }
         let all = stretches.all();
         assert!(all.len() <= MOST, "{}", all.len());
         assert!(all.windows(2).all(|pair| pair[0].1 == pair[1].0 && pair[0].2 != pair[1].2));
-        // 70 % of the first second is the path's, and the eight seconds stay as they are.
-        assert_eq!(all.first().map(|s| (s.0, s.2)), Some((0, Owner::Path)));
-        assert_eq!(all.last(), Some(&(1_000_000_000, 9_000_000_000, Owner::Timer)));
+        // 70 % of the first and of the last second is the path's, and the eight seconds between them stay as they are.
+        assert_eq!(all.first(), Some(&(0, 1_000_000_000, Owner::Path)));
+        assert!(all.contains(&(1_000_000_000, 9_000_000_000, Owner::Timer)));
+        assert_eq!(all.last().map(|s| (s.0, s.2)), Some((9_000_000_000, Owner::Path)));
     }
 }
