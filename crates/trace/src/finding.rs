@@ -12,8 +12,8 @@ const LONG_NS: u64 = 1_000_000_000;
 /// Rounds at one level, at least, and their share of all.
 const ROUNDS_MIN: u32 = 8;
 const LEVEL_SHARE_MIN: f64 = 0.6;
-/// A queue makes the round trip so many times longer, and by so much.
-const QUEUE_RATIO: u64 = 2;
+/// A queue worth a sentence makes the round trip longer by such a share of its least, and by so much.
+const QUEUE_SHARE_MIN: f64 = 0.5;
 const QUEUE_MIN_NS: u64 = 5_000_000;
 /// A segment that was sent so often without an ACK is stuck.
 const STUCK_MIN: u64 = 3;
@@ -144,8 +144,7 @@ pub fn of_half(c: &Connection, end: usize, shares: &Shares) -> Vec<Finding> {
         put(Kind::FixedWindow, Spell { count: u64::from(rounds.at_level), ..spell }, rounds.level, window);
     }
     if let (Some(least), Some(long)) = (least_rtt(c, end), half.rtts.quantile(0.99))
-        && long >= QUEUE_RATIO * least
-        && long - least >= QUEUE_MIN_NS
+        && long.saturating_sub(least) >= QUEUE_MIN_NS.max((QUEUE_SHARE_MIN * least as f64) as u64)
         && large(shares.of(Owner::Rate), whole)
     {
         put(Kind::Queue, spell, least, long.max(half.rtts.max.unwrap_or(long).min(long + long / 20)));

@@ -10,6 +10,8 @@ const SHARE_MIN: f64 = 0.05;
 /// A rate means something from so many segments and round trips on.
 const SEGMENTS_MIN: i64 = 10;
 const ROUNDS_MIN: i64 = 2;
+const LINK: &str = "the rate of a full link, where a queue stood";
+const PATH: &str = "the path or the congestion window";
 /// Turns from which on the traffic is requests and answers.
 const TURNS_MIN: i64 = 3;
 
@@ -94,20 +96,28 @@ fn limited(told: &Told<'_>) -> Option<String> {
         (cuts, _) => format!("{} of the window", counted(cuts as u64, "cut")),
     };
     let names = [
-        "the sender, which had nothing in flight".to_owned(),
-        "the receiver's closed window".to_owned(),
-        "the receiver's full window".to_owned(),
-        "losses that were being repaired".to_owned(),
-        "waiting for a timer after a loss".to_owned(),
-        format!("the rate of a full link, where a queue stood, {seen}"),
-        format!("the path or the congestion window, {seen}"),
-        "what the capture does not show".to_owned(),
+        "the sender, which had nothing in flight",
+        "the receiver's closed window",
+        "the receiver's full window",
+        "losses that were being repaired",
+        "waiting for a timer after a loss",
+        LINK,
+        PATH,
+        "what the capture does not show",
     ];
-    let mut named: Vec<(u64, String)> = times.into_iter().zip(names).collect();
+    let mut named: Vec<(u64, &str)> = times.into_iter().zip(names).collect();
     named.retain(|(time, _)| *time as f64 >= SHARE_MIN * whole as f64);
     named.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
-    let said: Vec<String> =
-        named.iter().map(|(time, words)| format!("{words} ({} of the time)", share(*time, whole))).collect();
+    // How the window moved is told once, with the link or with the path.
+    let first = named.iter().position(|(_, words)| [LINK, PATH].contains(words));
+    let said: Vec<String> = named
+        .iter()
+        .enumerate()
+        .map(|(at, (time, words))| {
+            let seen = if first == Some(at) { format!(", {seen}") } else { String::new() };
+            format!("{words}{seen} ({} of the time)", share(*time, whole))
+        })
+        .collect();
     let unscaled = match row.max_rwin_rcvd {
         None => "; the scale of the receiver's window is not known, so a full window is not seen",
         Some(_) => "",
@@ -192,7 +202,7 @@ fn closed(told: &Told<'_>) -> Option<String> {
     let row = told.row;
     let longest = told.findings.iter().find(|finding| finding.kind == Kind::Closed).map_or(String::new(), |finding| {
         let spell = finding.spell;
-        format!("; for longest from {} to {} (packet {})", at(spell.begin), at(spell.end), spell.frame)
+        format!(" It stayed closed longest from {} to {} (packet {}).", at(spell.begin), at(spell.end), spell.frame)
     });
     let times =
         if row.zero_rwin_rcvd < 2 { String::new() } else { format!(" ({} times)", number(row.zero_rwin_rcvd as u64)) };
@@ -201,7 +211,7 @@ fn closed(told: &Told<'_>) -> Option<String> {
         count => format!("; the sender sent {}", counted(count as u64, "probe")),
     };
     let all = row.rwin_closed_ns as u64;
-    (all > 0).then(|| format!("The receiver's window was closed for {} in all{times}{probes}{longest}.", time(all)))
+    (all > 0).then(|| format!("The receiver's window was closed for {} in all{times}{probes}.{longest}", time(all)))
 }
 
 fn retransmissions(row: &ConnectionRow) -> Option<String> {
