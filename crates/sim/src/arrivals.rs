@@ -1,12 +1,13 @@
 //! Arrivals of transfers: each a connection that lives for its bytes.
 
-use elephan_engine::{Alarm, Class, Event};
+use elephan_engine::Alarm;
 use elephan_traffic::{Carrier, Part};
 use elephan_units::Time;
 
 use crate::flow::{Application, Arrivals, Flow, stable_key};
 use crate::net::NONE;
-use crate::world::{ARRIVALS, World};
+use crate::target::Target;
+use crate::world::World;
 
 impl World<'_> {
     /// Schedules the first arrival of a traffic entry, or that of each of its users.
@@ -43,8 +44,7 @@ impl World<'_> {
         let arrivals = &mut self.arrivals[place as usize];
         arrivals.advance();
         if let Some(offer) = arrivals.next {
-            let id = ARRIVALS | place;
-            self.net.events.push(Event::new(since.saturating_add(offer.gap), Class::Application, id, id));
+            self.net.events.push(Target::Arrivals(place).at(since.saturating_add(offer.gap)));
         }
     }
 

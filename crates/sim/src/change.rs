@@ -1,18 +1,18 @@
 //! Changes during the run, in the order of the plan: links, and congestion controls.
 
 use elephan_cc::Spec;
-use elephan_engine::{Class, Event};
 use elephan_units::Time;
 
 use crate::flow::Application;
 use crate::net::{Graph, Kind, NONE, Occurrence};
-use crate::world::{CHANGES, REROUTE, World};
+use crate::target::Target;
+use crate::world::World;
 
 impl World<'_> {
     /// Schedules the next change: one event for all of an instant.
     pub fn schedule_change(&mut self) {
         if let Some(next) = self.plan.changes.get(self.next_change) {
-            self.net.events.push(Event::new(next.at, Class::Change, CHANGES, CHANGES));
+            self.net.events.push(Target::Changes.at(next.at));
         }
     }
 
@@ -39,8 +39,7 @@ impl World<'_> {
         }
         self.schedule_change();
         if let (Some(link), Some(after)) = (turned, plan.reroute) {
-            let id = REROUTE | link;
-            self.net.events.push(Event::new(now.saturating_add(after), Class::Change, id, id));
+            self.net.events.push(Target::Reroute(link).at(now.saturating_add(after)));
         }
     }
 

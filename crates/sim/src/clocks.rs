@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use elephan_engine::{Class, Event};
 use elephan_scenario::FlowPlan;
 use elephan_tcp::Endpoint;
 use elephan_traffic::{Generate, Offer, Part, Shared, Source};
@@ -11,7 +10,8 @@ use elephan_units::Time;
 
 use crate::flow::{Application, stable_key};
 use crate::net::NONE;
-use crate::world::{CLOCKS, World};
+use crate::target::Target;
+use crate::world::World;
 
 /// A generator and its flows.
 pub struct Clock {
@@ -80,7 +80,7 @@ impl World<'_> {
         let clock = &mut self.clocks[place as usize];
         clock.next = clock.source.next_offer().map(|offer| (since.saturating_add(offer.gap), offer));
         match clock.next {
-            Some((due, _)) => self.net.events.push(Event::new(due, Class::Application, clock.key, CLOCKS | place)),
+            Some((due, _)) => self.net.events.push(Target::Clock(place).keyed(due, clock.key)),
             None => self.feed_no_more(since, place),
         }
     }

@@ -13,13 +13,14 @@ use elephan_traffic::{Generate, MessageQueue, Offer, Source};
 use elephan_units::{Span, Time};
 
 use crate::roce::Roce;
+use crate::target::Route;
 
 /// One end of a connection, where packets find it.
 pub struct Socket {
     pub endpoint: Endpoint,
     pub alarm: Alarm,
     /// Beginning of the route to the peer, and its first link.
-    pub route: u32,
+    pub route: Route,
     pub first_link: u32,
     /// The peer's socket.
     pub peer: u32,
@@ -165,7 +166,7 @@ pub struct Datagrams {
     pub raw: bool,
     /// The next datagram and when it is due.
     pub next: Option<(Time, Offer)>,
-    pub route: u32,
+    pub route: Route,
     pub sent_packets: u64,
     pub sent_bytes: u64,
     pub received_packets: u64,

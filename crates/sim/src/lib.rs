@@ -27,6 +27,7 @@ mod sockets;
 mod spread;
 mod summary;
 mod tables;
+mod target;
 mod world;
 
 pub use error::Error;

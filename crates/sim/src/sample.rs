@@ -1,11 +1,11 @@
 //! Samples: the state of flows, ports and switches at fixed times, pulled from their owners.
 
-use elephan_engine::{Class, Event};
 use elephan_record::{FlowSampleRow, PortSampleRow, SwitchSampleRow};
 use elephan_scenario::{NodeKind, Plan, PortSelection};
 use elephan_units::{Time, stop};
 
 use crate::flow::Application;
+use crate::target::Target;
 use crate::world::World;
 
 /// Which links' queues are sampled.
@@ -38,7 +38,7 @@ impl World<'_> {
     }
 
     pub fn schedule_sample(&mut self, at: Time) {
-        self.next_sample = Event::new(at, Class::Sample, 0, 0);
+        self.next_sample = Target::Sample.at(at);
         self.net.events.push(self.next_sample);
     }
 

@@ -1,14 +1,15 @@
 //! Sockets in the world: a packet reaches one, its timer rings, it sends what it may; datagrams, which have none.
 
-use elephan_engine::{Alarm, Bell, Class, Event};
+use elephan_engine::{Alarm, Bell};
 use elephan_tcp::Endpoint;
 use elephan_units::Time;
 
 use crate::flow::Socket;
 use crate::host::{CPU_BUSY, TXQUEUE_FULL};
 use crate::limits::stopped;
-use crate::net::{self, NONE, Routes};
+use crate::net::{self, NONE};
 use crate::packet::flags;
+use crate::target::{Route, Target};
 use crate::world::World;
 
 /// IP and TCP headers of a segment without options.
@@ -64,8 +65,7 @@ impl World<'_> {
         match socket.alarm.ring(now, socket.endpoint.next_timer()) {
             Bell::Stale | Bell::Off => {}
             Bell::Later(time) => {
-                let event = Event::new(time, Class::Timer, socket.key, id);
-                self.net.events.push(event);
+                self.net.events.push(Target::Socket(id).keyed(time, socket.key));
             }
             Bell::Due => {
                 if !(self.hosts.receive && self.expire_on_cpu(now, id)) {
@@ -136,8 +136,8 @@ impl World<'_> {
             if !socket.endpoint.poll_transmit(now, &mut p.segment, sack) {
                 break;
             }
-            (p.route, first_link) = (socket.route, socket.first_link);
-            if Routes::is_spread(socket.route) {
+            (p.route, first_link) = (socket.route.place(), socket.first_link);
+            if socket.route.is_spread() {
                 let segment = socket.endpoint.counters().segs_out as u32;
                 p.route = self.net.routes.of_packet(socket.route, socket.key, segment);
                 first_link = self.net.routes.link(p.route);
@@ -169,7 +169,7 @@ impl World<'_> {
         // Where a processor lets segments wait, a deadline may have passed.
         let deadline = socket.endpoint.next_timer().max(now);
         if socket.alarm.arm(deadline) {
-            self.net.events.push(Event::new(deadline, Class::Timer, socket.key, id));
+            self.net.events.push(Target::Socket(id).keyed(deadline, socket.key));
         }
         sent
     }
@@ -179,7 +179,7 @@ impl World<'_> {
         &mut self,
         now: Time,
         flow: u32,
-        route: u32,
+        route: Route,
         (number, seq, raw): (u32, u32, bool),
         payload: u64,
     ) {
@@ -216,10 +216,10 @@ impl World<'_> {
         }
     }
 
-    fn route_of_datagram(&self, flow: u32, route: u32, seq: u32) -> u32 {
+    fn route_of_datagram(&self, flow: u32, route: Route, seq: u32) -> u32 {
         match &self.flows[flow as usize] {
-            Some(flow) if Routes::is_spread(route) => self.net.routes.of_packet(route, flow.key, seq),
-            _ => route,
+            Some(flow) => self.net.routes.of_packet(route, flow.key, seq),
+            None => route.place(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use elephan_cc::Spec;
 use elephan_cc::train::Memory;
-use elephan_engine::{Class, Event, prefetch};
+use elephan_engine::{Event, prefetch};
 use elephan_record::Recorder;
 use elephan_scenario::Plan;
 use elephan_units::Time;
@@ -18,10 +18,11 @@ use crate::clocks::Clock;
 use crate::copy::Copies;
 use crate::flow::{Arrivals, Flow, Socket};
 use crate::guests;
-use crate::host::{HOST, Hosts};
-use crate::net::{self, Delivered, Flight, LIMITERS, Layout, Net, Onward, Paths, REFRESH};
-use crate::roce::{ROCE, Roce};
+use crate::host::Hosts;
+use crate::net::{self, Delivered, Layout, Net, Onward, Paths};
+use crate::roce::Roce;
 use crate::tables::Tables;
+use crate::target::Target;
 
 /// How far a run has come.
 #[derive(Clone, Copy)]
@@ -32,19 +33,6 @@ pub struct Progress<'a> {
     /// The rows so far.
     pub recorder: &'a Recorder,
 }
-
-/// Ids of application events: flows by index, and above this bit the places in `World::arrivals`.
-pub const ARRIVALS: u32 = 1 << 31;
-/// And above this one the places in `World::clocks`.
-pub const CLOCKS: u32 = 1 << 30;
-/// And above this one those of reading (even) and writing (odd) of the transfers in `World::copies`.
-pub const COPIES: u32 = 1 << 29;
-/// Id of the event of `[[change]]` entries; traffic entries stop by their index.
-pub const CHANGES: u32 = 1 << 31;
-/// Marks the event of a change of routes, that follows a change of the link given.
-pub const REROUTE: u32 = 1 << 30;
-/// Id of the sample event that ends the warm-up; 0 is the periodic one.
-const WARMUP: u32 = 1;
 
 pub struct World<'a> {
     pub plan: &'a Plan,
@@ -144,11 +132,11 @@ impl<'a> World<'a> {
             world.schedule_sample(Time::ZERO + every);
         }
         if plan.warmup > Time::ZERO {
-            world.net.events.push(Event::new(plan.warmup, Class::Sample, 0, WARMUP));
+            world.net.events.push(Target::WarmUp.keyed(plan.warmup, 0));
         }
         for (i, traffic) in plan.traffic.iter().enumerate() {
             if let Some(stop) = traffic.stop {
-                world.net.events.push(Event::new(stop, Class::Change, i as u32, i as u32));
+                world.net.events.push(Target::Stop(i as u32).at(stop));
             }
         }
         world.schedule_change();
@@ -206,10 +194,9 @@ impl<'a> World<'a> {
             now = event.time();
             self.events_done += 1;
             // Most events are arrivals.
-            if !IS_MANAGED && event.is(Class::Arrival) {
-                self.arrival_of_frame(now, event.id());
-            } else {
-                self.handle(event);
+            match Target::arrival(event) {
+                Some(place) if !IS_MANAGED => self.arrival_of_frame(now, place),
+                _ => self.handle(event),
             }
         }
         (now, true)
@@ -237,7 +224,7 @@ impl<'a> World<'a> {
             prefetch(socket, SOCKET_LINES);
         }
         let (now, link) = (first.time(), first.id());
-        let delivered = self.net.take_in(now, link, Flight { arrival: now, packet, then });
+        let delivered = self.net.take_in(now, link, packet, then);
         self.bring(now, link, delivered);
     }
 
@@ -250,7 +237,7 @@ impl<'a> World<'a> {
                 if self.sockets.len() > FEW_SOCKETS {
                     self.net.prefetch_ahead(&self.sockets);
                 }
-                self.net.take_in(now, id, flight)
+                self.net.take_in(now, id, flight.frame.handle(), flight.then)
             }
             None => self.net.arrive_otherwise(now, id),
         };
@@ -271,31 +258,34 @@ impl<'a> World<'a> {
 
     #[inline(never)]
     fn handle(&mut self, event: Event) {
-        let (now, id) = (event.time(), event.id());
-        match event.class() {
-            Class::Arrival => self.arrival_of_frame(now, id),
-            Class::Timer if id & (REFRESH | LIMITERS) == LIMITERS => self.net.limiter_timer(now, id & !LIMITERS),
-            Class::Timer if id & REFRESH != 0 => self.net.ring(now, id & !REFRESH),
-            Class::Timer if id & ROCE != 0 => self.roce_timer(now, id & !ROCE),
-            Class::Timer if id & HOST != 0 => self.host_timer(now, id & !HOST),
-            Class::Timer => self.ring(now, id),
-            Class::Application if id & ARRIVALS != 0 => self.arrival(now, id & !ARRIVALS),
-            Class::Application if id & CLOCKS != 0 => self.strike(now, id & !CLOCKS),
-            Class::Application if id & COPIES != 0 => self.disk_is_done(now, id & !COPIES),
-            Class::Application => self.application(now, id),
-            Class::End => return self.end_of_transmission(now, id),
-            Class::Start => self.net.wake(now, id),
-            Class::Control => {
-                self.net.control(now, id);
+        let now = event.time();
+        match Target::of(event) {
+            Target::Arrival(place) => self.arrival_of_frame(now, place),
+            Target::Limiters(link) => self.net.limiter_timer(now, link),
+            Target::Refresh(link) => self.net.refresh(now, link),
+            Target::Watchdog(link) => self.net.watchdog_timer(now, link),
+            Target::Pair(pair) => self.roce_timer(now, pair),
+            Target::Interface(link) => self.roce_pump(now, link),
+            Target::Host(timer, number) => self.host_timer(now, timer, number),
+            Target::Socket(socket) => self.ring(now, socket),
+            Target::Arrivals(place) => self.arrival(now, place),
+            Target::Clock(place) => self.strike(now, place),
+            Target::DiskRead(place) => self.disk_is_done(now, place, true),
+            Target::DiskWrite(place) => self.disk_is_done(now, place, false),
+            Target::Flow(flow) => self.application(now, flow),
+            Target::End(link) => return self.end_of_transmission(now, link),
+            Target::Wake(link) => self.net.wake(now, link),
+            Target::Control(link) => {
+                self.net.control(now, link);
                 if self.hosts.gathers {
-                    self.departures_moved(now, self.net.links[id as usize].reverse);
+                    self.departures_moved(now, self.net.links[link as usize].reverse);
                 }
             }
-            Class::Change if id == CHANGES => self.change(now),
-            Class::Change if id & REROUTE != 0 => self.reroute(now, id & !REROUTE),
-            Class::Change => self.stop_traffic(now, id),
-            Class::Sample if id == WARMUP => self.end_warmup(now),
-            Class::Sample => self.sample(now),
+            Target::Changes => self.change(now),
+            Target::Reroute(link) => self.reroute(now, link),
+            Target::Stop(traffic) => self.stop_traffic(now, traffic),
+            Target::WarmUp => self.end_warmup(now),
+            Target::Sample => self.sample(now),
         }
         if self.net.has_drained() {
             self.resume_senders(now);

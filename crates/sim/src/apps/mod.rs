@@ -9,7 +9,7 @@ pub use fast_open::FastOpens;
 use std::collections::BTreeMap;
 
 use elephan_cc::Nic;
-use elephan_engine::{Alarm, Bell, Class, Event};
+use elephan_engine::{Alarm, Bell};
 use elephan_scenario::{FlowPlan, Traffic};
 use elephan_tcp::{Endpoint, Options, State};
 use elephan_traffic::{Carrier, Generate, MessageQueue, Part, Source};
@@ -19,6 +19,7 @@ use crate::clocks::room;
 use crate::flow::{Application, Datagrams, Flow, Headers, Socket, stable_key};
 use crate::net::{NONE, Treatment};
 use crate::sockets::TCP_IP_HEADERS;
+use crate::target::Target;
 use crate::world::World;
 
 impl World<'_> {
@@ -73,7 +74,7 @@ impl World<'_> {
                 source: (!fed).then_some(source),
                 raw: matches!(carrier, Carrier::Frames(_)),
                 next: None,
-                route: self.net.routes.of_flow(plan.from, plan.to, key).unwrap_or(0),
+                route: self.net.routes.of_flow(plan.from, plan.to, key).unwrap_or_default(),
                 sent_packets: 0,
                 sent_bytes: 0,
                 received_packets: 0,
@@ -142,7 +143,7 @@ impl World<'_> {
             let mut controller =
                 if is_sender { options.controller_of(congestion_control) } else { options.controller() };
             controller.set_seed(world.controller_seed(path, key ^ u32::from(is_sender)));
-            let route = world.net.routes.of_flow(from, to, key ^ u32::from(is_sender)).unwrap_or(0);
+            let route = world.net.routes.of_flow(from, to, key ^ u32::from(is_sender)).unwrap_or_default();
             let first_link = world.net.routes.first_link(route);
             if controller.reads_nic() {
                 controller.on_nic(&world.controller_nic((from, to), options, first_link));
@@ -243,8 +244,7 @@ impl World<'_> {
         match flow.alarm.ring(now, deadline) {
             Bell::Stale | Bell::Off => return,
             Bell::Later(time) => {
-                let event = Event::new(time, Class::Application, flow.key, id);
-                self.net.events.push(event);
+                self.net.events.push(Target::Flow(id).keyed(time, flow.key));
                 return;
             }
             Bell::Due => {}
@@ -348,7 +348,7 @@ impl World<'_> {
     fn arm_application(&mut self, id: u32, deadline: Time) {
         let Some(flow) = &mut self.flows[id as usize] else { return };
         if flow.alarm.arm(deadline) {
-            self.net.events.push(Event::new(deadline, Class::Application, flow.key, id));
+            self.net.events.push(Target::Flow(id).keyed(deadline, flow.key));
         }
     }
 

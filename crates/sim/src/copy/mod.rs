@@ -7,7 +7,6 @@ mod rows;
 
 use std::collections::VecDeque;
 
-use elephan_engine::{Class, Event};
 use elephan_host::copy::{Pipeline, Stage};
 use elephan_host::disk::Disk;
 use elephan_record::Text;
@@ -16,7 +15,8 @@ use elephan_tcp::Endpoint;
 use elephan_units::{Time, stop};
 
 use crate::flow::{Application, Flow, Socket, stable_key};
-use crate::world::{COPIES, World};
+use crate::target::Target;
+use crate::world::World;
 
 /// What a transfer can be limited by, in the order of [`Copy::limited`].
 const LIMITS: [&str; 5] = ["read", "network", "send_buffer", "receive_buffer", "write"];
@@ -268,11 +268,10 @@ impl World<'_> {
     }
 
     /// A disk has read or written a block: the event `id` of a transfer.
-    pub fn disk_is_done(&mut self, now: Time, id: u32) {
-        let place = id >> 1;
+    pub fn disk_is_done(&mut self, now: Time, place: u32, has_read: bool) {
         let copy = &mut self.copies.all[place as usize];
         copy.count(now, &self.flows, &self.sockets);
-        if id & 1 == 0 {
+        if has_read {
             copy.pipeline.has_read();
         } else {
             self.block_is_written(now, place);
@@ -333,7 +332,7 @@ impl World<'_> {
             let disk = copies.disks[copy.plan.from as usize].as_mut();
             let ready = disk.map_or(now, |disk| disk.read(now, bytes));
             if ready > now {
-                net.events.push(Event::new(ready, Class::Application, copy.key, COPIES | place << 1));
+                net.events.push(Target::DiskRead(place).keyed(ready, copy.key));
             } else {
                 copy.pipeline.has_read();
             }
@@ -395,7 +394,7 @@ impl World<'_> {
         }
         copy.caching.push_back((on_disk, bytes));
         if cached > now {
-            net.events.push(Event::new(cached, Class::Application, copy.key ^ 1, COPIES | place << 1 | 1));
+            net.events.push(Target::DiskWrite(place).keyed(cached, copy.key ^ 1));
         } else {
             self.block_is_written(now, place);
         }

@@ -1,9 +1,8 @@
 //! Frames between the wire and the ring of a host: all take the same time, so they come as they were sent.
 
-use elephan_engine::{Class, Event};
 use elephan_units::{Span, Time};
 
-use super::{APPROACH, HOST};
+use crate::target::{HostTimer, Target};
 use crate::world::World;
 
 impl World<'_> {
@@ -16,7 +15,7 @@ impl World<'_> {
         }
         let at = now.saturating_add(delay);
         if kernel.approaching.is_empty() {
-            self.net.events.push(Event::new(at, Class::Timer, node, HOST | APPROACH | node));
+            self.net.events.push(Target::Host(HostTimer::Approach, node).keyed(at, node));
         }
         if let Some(kernel) = self.kernel(node) {
             kernel.approaching.push_back((at, packet));
@@ -29,7 +28,7 @@ impl World<'_> {
             && let Some(&(at, packet)) = kernel.approaching.front()
         {
             if at > now {
-                return self.net.events.push(Event::new(at, Class::Timer, node, HOST | APPROACH | node));
+                return self.net.events.push(Target::Host(HostTimer::Approach, node).keyed(at, node));
             }
             kernel.approaching.pop_front();
             self.receive_frame(now, node, packet);

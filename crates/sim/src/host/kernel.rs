@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use elephan_engine::{Alarm, Class, Event};
+use elephan_engine::Alarm;
 use elephan_host::cpu::{Gap, Logger, SackHint, SackWalk, Server};
 use elephan_host::receive::{GRO_BYTES, GRO_FRAMES, Receiver, Refused, UdpSocket};
 use elephan_host::{Cpu, Models, Receive};
 use elephan_tcp::Flags;
 use elephan_units::{Span, Time};
 
-use super::{CPU, HOST, INTERRUPT, LOGGER};
 use crate::net::{Kind, Net, Occurrence};
 use crate::packet::{Packets, flags};
+use crate::target::{HostTimer, Target};
 use crate::world::World;
 
 /// A socket, and the number of its flow for life, by which a new one in its place is told from it.
@@ -146,7 +146,7 @@ impl World<'_> {
         if at <= now {
             self.interrupt(now, node);
         } else if kernel.interrupt.arm(at) {
-            self.net.events.push(Event::new(at, Class::Timer, node, HOST | INTERRUPT | node));
+            self.net.events.push(Target::Host(HostTimer::Interrupt, node).keyed(at, node));
         }
     }
 
@@ -156,7 +156,7 @@ impl World<'_> {
         match kernel.interrupt.ring(now, kernel.receiver.interrupt_at()) {
             elephan_engine::Bell::Due => self.interrupt(now, node),
             elephan_engine::Bell::Later(at) => {
-                self.net.events.push(Event::new(at, Class::Timer, node, HOST | INTERRUPT | node));
+                self.net.events.push(Target::Host(HostTimer::Interrupt, node).keyed(at, node));
             }
             elephan_engine::Bell::Stale | elephan_engine::Bell::Off => {}
         }
@@ -240,7 +240,7 @@ impl World<'_> {
         let free_at = kernel.server.free_at();
         if free_at > now && kernel.waits() && kernel.wake != free_at {
             kernel.wake = free_at;
-            self.net.events.push(Event::new(free_at, Class::Timer, node, HOST | CPU | node));
+            self.net.events.push(Target::Host(HostTimer::Processor, node).keyed(free_at, node));
         }
     }
 
@@ -397,7 +397,7 @@ impl World<'_> {
         let Some(logger) = self.kernel(node).and_then(|kernel| kernel.logger.as_mut()) else { return };
         let gap = logger.run(now);
         let due = logger.due();
-        self.net.events.push(Event::new(due, Class::Timer, node, HOST | LOGGER | node));
+        self.net.events.push(Target::Host(HostTimer::Logger, node).keyed(due, node));
         if let Some(gap) = gap {
             self.note_gap(node, gap);
         }

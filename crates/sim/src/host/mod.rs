@@ -10,32 +10,18 @@ mod rows;
 mod small_queues;
 mod transmit;
 
-use elephan_engine::{Class, Event};
 use elephan_host::receive::Refused;
 use elephan_scenario::Plan;
 use elephan_units::Time;
 
 use crate::packet::flags;
+use crate::target::{HostTimer, Target};
 use crate::world::World;
 pub use kernel::CPU_BUSY;
 use kernel::Kernel;
 use small_queues::Held;
 use transmit::Port;
 pub use transmit::TXQUEUE_FULL;
-
-/// Marks the timer of a host among the timers of endpoints. Bits 24 to 27 say which of its timers (bit 28 is of the limiters), those
-/// below whose: the number of a link or a node.
-pub const HOST: u32 = 1 << 29;
-const KIND_SHIFT: u32 = 24;
-/// An interrupt of a node, the end of a job of its processor, the tick of its logger, the end of a read of a socket, a frame at its ring,
-/// a frame of a socket that has left its host.
-const INTERRUPT: u32 = 8 << KIND_SHIFT;
-const CPU: u32 = 9 << KIND_SHIFT;
-const LOGGER: u32 = 10 << KIND_SHIFT;
-const READER: u32 = 11 << KIND_SHIFT;
-const APPROACH: u32 = 12 << KIND_SHIFT;
-const DEPARTURE: u32 = 13 << KIND_SHIFT;
-const NUMBER: u32 = (1 << KIND_SHIFT) - 1;
 
 /// What a world knows of its hosts.
 #[derive(Default)]
@@ -112,23 +98,21 @@ impl World<'_> {
     pub fn begin_hosts(&mut self) {
         for (node, host) in self.hosts.iter() {
             if let Some(logger) = host.kernel.as_ref().and_then(|kernel| kernel.logger.as_ref()) {
-                self.net.events.push(Event::new(logger.due(), Class::Timer, node, HOST | LOGGER | node));
+                self.net.events.push(Target::Host(HostTimer::Logger, node).keyed(logger.due(), node));
             }
         }
     }
 
-    /// A timer of a host has rung; `id` is without [`HOST`].
+    /// A timer of a host has rung; the number is that of a node, or of a socket.
     #[cold]
-    pub fn host_timer(&mut self, now: Time, id: u32) {
-        let number = id & NUMBER;
-        match id & !NUMBER {
-            INTERRUPT => self.interrupt_timer(now, number),
-            CPU => self.cpu_timer(now, number),
-            LOGGER => self.logger_timer(now, number),
-            READER => self.reader_timer(now, number),
-            APPROACH => self.approach_timer(now, number),
-            DEPARTURE => self.departure_timer(now, number),
-            kind => unreachable!("a host's timer of kind {}", kind >> KIND_SHIFT),
+    pub fn host_timer(&mut self, now: Time, timer: HostTimer, number: u32) {
+        match timer {
+            HostTimer::Interrupt => self.interrupt_timer(now, number),
+            HostTimer::Processor => self.cpu_timer(now, number),
+            HostTimer::Logger => self.logger_timer(now, number),
+            HostTimer::Reader => self.reader_timer(now, number),
+            HostTimer::Approach => self.approach_timer(now, number),
+            HostTimer::Departure => self.departure_timer(now, number),
         }
     }
 

@@ -1,9 +1,8 @@
 //! Applications that read their sockets at a rate: blocks, one after the other while there is something to read.
 
-use elephan_engine::{Class, Event};
 use elephan_units::Time;
 
-use super::{HOST, READER};
+use crate::target::{HostTimer, Target};
 use crate::world::World;
 
 impl World<'_> {
@@ -31,7 +30,7 @@ impl World<'_> {
         let end = now.saturating_add(rate.time_of(bytes));
         kernel.reads.insert(socket, (number, bytes, end));
         let key = self.sockets[socket as usize].key;
-        self.net.events.push(Event::new(end, Class::Timer, key, HOST | READER | socket));
+        self.net.events.push(Target::Host(HostTimer::Reader, socket).keyed(end, key));
     }
 
     /// The time of a read is over; the block is free once the processor has nothing else to do.

@@ -8,16 +8,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use elephan_engine::{Alarm, Bell, Class, Event};
+use elephan_engine::{Alarm, Bell};
 use elephan_host::Transmit;
 use elephan_host::below::{Below, Owner};
 use elephan_scenario::Plan;
 use elephan_tcp::Segment;
 use elephan_units::Time;
 
-use super::{DEPARTURE, HOST, Hosts};
+use super::Hosts;
 use crate::flow::Socket;
 use crate::net::Net;
+use crate::target::{HostTimer, Target};
 use crate::world::World;
 
 /// What a port of a host with small queues knows of its frames.
@@ -119,7 +120,7 @@ impl Hosts {
         let held = self.held_by(owner);
         held.due = due;
         if held.alarm.arm(due) {
-            net.events.push(Event::new(due, Class::Timer, key, HOST | DEPARTURE | owner.0));
+            net.events.push(Target::Host(HostTimer::Departure, owner.0).keyed(due, key));
         }
     }
 }
@@ -151,7 +152,7 @@ impl World<'_> {
         match held.alarm.ring(now, held.due) {
             Bell::Stale | Bell::Off => {}
             Bell::Later(at) => {
-                self.net.events.push(Event::new(at, Class::Timer, socket.key, HOST | DEPARTURE | id));
+                self.net.events.push(Target::Host(HostTimer::Departure, id).keyed(at, socket.key));
             }
             Bell::Due => {
                 held.due = Time::NEVER;

@@ -8,14 +8,15 @@
 //! While a port is `on` its gate is open and nothing is to shut it, nothing that a pause interval has held waits, and no control frame is to go out;
 //! if its switch has a memory, that pauses nobody and has the port among its `unsettled`.
 
-use elephan_engine::{Class, Ring};
+use elephan_engine::Ring;
 use elephan_link::queue::{Discipline, Verdict, is_ect};
 use elephan_tcp::ECN_CE;
 use elephan_units::Time;
 
 use super::link::{Flight, General, Link, Sending};
 use super::switch::Switch;
-use super::{DELIVER, END, NONE, Net, item, note_mark};
+use super::{NONE, Net, item, note_mark};
+use crate::target::Target;
 
 /// A frame that waits until `start`.
 #[derive(Clone, Copy, Default)]
@@ -156,9 +157,8 @@ impl Net {
         let end = start.saturating_add(l.tx.send(wire));
         l.busy_until = end;
         l.counts.transmission(start, end, wire, *window);
-        let next = routes.link(p.route + 1);
-        let then = if next == END { DELIVER | p.dest } else { next };
-        l.launch(link, Flight { arrival: end.saturating_add(l.delay), packet, then }, events);
+        let then = routes.place(p.route + 1).then(p.dest);
+        l.launch(link, Flight::of(end.saturating_add(l.delay), packet, then), events);
     }
 
     /// What waits at the port of `link`, and what has started, is to be known ([`Link::queue_at`], [`Link::started`]).
@@ -201,7 +201,7 @@ impl Net {
         while let Some(r) = g.ahead.waiting.pop_front() {
             let Some(flight) = l.flight.get(place) else { break };
             place += 1;
-            let item = item(&self.packets, &self.treatments, flight.packet, r.bytes, r.at);
+            let item = item(&self.packets, &self.treatments, flight.frame.handle(), r.bytes, r.at);
             let verdict = g.queue.enqueue(now, item, &mut self.discarded);
             debug_assert!(!matches!(verdict, Verdict::Dropped(_)), "there was room for all of them at once");
             g.begin_wait(item, window);
@@ -214,6 +214,6 @@ impl Net {
         (g.ahead.bytes, g.ahead.wire) = (0, 0);
         l.busy_until = first.start;
         g.end_scheduled = true;
-        self.schedule(first.start, Class::End, link);
+        self.events.push(Target::End(link).at(first.start));
     }
 }

@@ -23,10 +23,10 @@ use elephan_tcp::SackBlocks;
 use elephan_tcp::wire::{Ends, HEADERS_MAX_BYTES, Headers};
 use elephan_units::{Time, stop};
 
-use super::pfc::PFC;
 use super::{NONE, Net};
 use crate::Error;
 use crate::packet::{Notice, Packet, flags, rdma};
+use crate::target::{Content, Control};
 
 /// Ethernet: MAC addresses and type; the least that a frame has without its check sequence.
 const ETHERNET_HEADER_BYTES: usize = 14;
@@ -323,20 +323,20 @@ impl Captures {
     }
 
     /// A PAUSE frame of the station at the near end of `link`, or a PFC frame with that pause time.
-    fn pause(&mut self, now: Time, tap: u32, link: u32, content: u32, quanta: u16) {
+    fn pause(&mut self, now: Time, tap: u32, link: u32, content: Control, quanta: u16) {
         let tap = self.taps[tap as usize];
         if tap.framing != Framing::Ethernet {
             return;
         }
         let source = mac(self.ends[link as usize].0);
         let (address, control) = (&PAUSE_DESTINATION[..], &ETHERTYPE_MAC_CONTROL);
-        let frame = if content & PFC == 0 {
-            Frame::of(&[address, &source, control, &OPCODE_PAUSE, &(content as u16).to_be_bytes()])
-        } else {
-            let [_, _, about, stop] = content.to_be_bytes();
-            let time = |priority: u32| if stop >> priority & 1 == 1 { quanta.to_be_bytes() } else { [0; 2] };
-            let times: [[u8; 2]; 8] = std::array::from_fn(|priority| time(priority as u32));
-            Frame::of(&[address, &source, control, &OPCODE_PFC, &[0, about], times.as_flattened()])
+        let frame = match content {
+            Control::Pause { quanta } => Frame::of(&[address, &source, control, &OPCODE_PAUSE, &quanta.to_be_bytes()]),
+            Control::Pfc { about, stop } => {
+                let time = |priority: u32| if stop >> priority & 1 == 1 { quanta.to_be_bytes() } else { [0; 2] };
+                let times: [[u8; 2]; 8] = std::array::from_fn(|priority| time(priority as u32));
+                Frame::of(&[address, &source, control, &OPCODE_PFC, &[0, about], times.as_flattened()])
+            }
         };
         self.push(now, tap, frame.as_bytes(), ETHERNET_LEAST_BYTES, ETHERNET_LEAST_BYTES);
     }
@@ -389,11 +389,11 @@ impl Net {
 
     /// A PAUSE frame passes a tap of the port of `link`.
     #[cold]
-    pub(super) fn capture_pause(&mut self, now: Time, tap: u32, link: u32, content: u32) {
+    pub(super) fn capture_pause(&mut self, now: Time, tap: u32, link: u32, content: Content) {
         let switch = self.switches.get(self.links[link as usize].out_of as usize);
         let quanta = switch.and_then(|s| s.quanta).unwrap_or(0);
         if let Some(captures) = &mut self.captures {
-            captures.pause(now, tap, link, content, quanta);
+            captures.pause(now, tap, link, content.read(), quanta);
         }
     }
 

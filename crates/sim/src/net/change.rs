@@ -4,13 +4,13 @@
 //! frame overtakes another: what is sent afterwards arrives with the last frame sent before, until its own arrival is later.
 //! What waits when a limit is lowered stays. A loss process begins anew, with draws of its own.
 
-use elephan_engine::Class;
 use elephan_link::{pause, queue::Discipline};
 use elephan_scenario::{LinkChange, Plan};
 use elephan_units::{Time, Transmitter};
 
 use super::build::loss;
 use super::{Kind, NONE, Net, Occurrence};
+use crate::target::Target;
 
 impl Net {
     /// A link is different from now on, by entry `ordinal` of the plan's changes.
@@ -58,7 +58,7 @@ impl Net {
     pub(super) fn look_again(&mut self, now: Time, link: u32) {
         let Some(g) = &mut self.links[link as usize].general else { return };
         g.wake = now;
-        self.schedule(now, Class::Start, link);
+        self.events.push(Target::Wake(link).at(now));
     }
 
     /// A row for each quantity that is different.

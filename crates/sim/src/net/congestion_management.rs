@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use elephan_engine::{Bell, Class, Event};
+use elephan_engine::Bell;
 use elephan_link::CongestionManagement;
 use elephan_link::congestion::fair::Source;
 use elephan_link::congestion::{Feedback, Handling, Per, Point};
@@ -24,9 +24,8 @@ use super::link::{General, Link};
 use super::route::{Graph, Routes};
 use super::{Kind, Net, Occurrence};
 use crate::packet::{Notice, Packet, flags};
+use crate::target::Target;
 
-/// Marks the timer of a host's limiters among the timers of endpoints.
-pub const LIMITERS: u32 = 1 << 28;
 /// What an Ethernet frame adds to an IP packet, without preamble and gap.
 const ETHERNET_BYTES: u32 = 18;
 
@@ -257,12 +256,10 @@ impl Net {
         let Some(management) = &mut self.management else { return };
         let Source { port: first, key, flow } = of;
         let (switch, source) = (management.ends[link as usize].0, management.ends[first as usize].0);
-        let Some(mut way) = self.routes.of_flow(switch, source, flow) else { return };
+        let Some(way) = self.routes.of_flow(switch, source, flow) else { return };
         management.sent += 1;
         let bytes = management.handling.notification.0 as u32;
-        if Routes::is_spread(way) {
-            way = self.routes.of_packet(way, flow, management.sent as u32);
-        }
+        let way = self.routes.of_packet(way, flow, management.sent as u32);
         let ordinal = management.sent;
         let new = self.packets.take();
         let (p, _) = self.packets.get_mut(new);
@@ -364,7 +361,7 @@ impl Net {
         };
         let deadline = limiters.next_timer();
         if limiters.alarm.arm(deadline) {
-            self.events.push(Event::new(deadline, Class::Timer, link, LIMITERS | link));
+            self.events.push(Target::Limiters(link).keyed(deadline, link));
         }
     }
 
@@ -375,7 +372,7 @@ impl Net {
         };
         match limiters.alarm.ring(now, limiters.next_timer()) {
             Bell::Stale | Bell::Off => {}
-            Bell::Later(time) => self.events.push(Event::new(time, Class::Timer, link, LIMITERS | link)),
+            Bell::Later(time) => self.events.push(Target::Limiters(link).keyed(time, link)),
             Bell::Due => {
                 limiters.on_timer(now);
                 self.arm_limiters(link);

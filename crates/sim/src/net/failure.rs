@@ -12,13 +12,11 @@ use elephan_link::queue::Discipline;
 use elephan_units::{Span, Time};
 
 use super::Net;
-use super::link::CONTROL;
 use crate::packet::flags;
+use crate::target::Then;
 
 /// The reason of drops at a link that is down.
 pub const DOWN: &str = "link_down";
-/// Where MAC control frames go that a failure has cut off.
-pub const CUT: u32 = 0;
 
 impl Net {
     /// The link goes down in this direction.
@@ -31,10 +29,10 @@ impl Net {
         g.control = None;
         for _ in 0..l.flight.len() {
             let Some(mut flight) = l.flight.pop_front() else { break };
-            if flight.packet & CONTROL == 0 {
-                self.packets[flight.packet].flags |= flags::LOST | flags::CUT;
+            if !flight.frame.is_control() {
+                self.packets[flight.frame.handle()].flags |= flags::LOST | flags::CUT;
             } else {
-                flight.then = CUT;
+                flight.then = Then::CUT;
             }
             l.flight.push_back(flight);
         }

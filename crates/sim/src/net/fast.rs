@@ -3,7 +3,7 @@
 //! `start = max(now, end of the last transmission)`, `arrival = start + transmission + propagation`. The waiting bytes at
 //! an instant are those whose start is later.
 
-use elephan_engine::{Class, Event, Lanes};
+use elephan_engine::Lanes;
 use elephan_link::queue::is_ect;
 use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
@@ -11,8 +11,9 @@ use elephan_units::{Span, Time};
 use super::failure::DOWN;
 use super::lanes::{NO_LANE, Onward};
 use super::link::{Flight, Link, Waiting, Window};
-use super::{DELIVER, Delivered, NONE, Net, note_mark};
+use super::{Delivered, NONE, Net, note_mark};
 use crate::packet::flags;
+use crate::target::{Target, Then};
 
 impl Net {
     /// Hands a packet to the port of `link` and of every link fused to it.
@@ -58,7 +59,7 @@ impl Net {
                 now
             };
             let arrival = l.transmit(start, wire, *window);
-            let next = routes.next(p.route);
+            let next = routes.place(p.route + 1);
             if l.loses(p.flags) {
                 p.flags |= flags::LOST;
             } else if let Some(next) = next.fused() {
@@ -66,11 +67,11 @@ impl Net {
                 (ahead_over, link, now) = (link, next, arrival);
                 continue;
             }
-            let then = next.link_or(DELIVER | p.dest);
+            let then = next.then(p.dest);
             if HAS_LANES && l.lane != NO_LANE {
-                launch_in_lane(lanes, l.lane, link, Flight { arrival, packet, then });
+                launch_in_lane(lanes, l.lane, link, arrival, packet, then);
             } else {
-                l.launch(link, Flight { arrival, packet, then }, events);
+                l.launch(link, Flight::of(arrival, packet, then), events);
             }
             return true;
         }
@@ -92,25 +93,26 @@ impl Net {
     #[cold]
     fn drop_later(&mut self, arrival: Time, before: u32, link: u32, packet: u32) {
         self.packets[packet].flags |= flags::REFUSED;
-        let flight = Flight { arrival, packet, then: link };
+        let then = Then::link(link);
         let l = &mut self.links[before as usize];
         if l.lane == NO_LANE {
-            l.launch(before, flight, &mut self.events);
+            l.launch(before, Flight::of(arrival, packet, then), &mut self.events);
         } else {
-            launch_in_lane(&mut self.lanes, l.lane, before, flight);
+            launch_in_lane(&mut self.lanes, l.lane, before, arrival, packet, then);
         }
     }
 
     /// A packet marked for something arrives: the link lost it, or the port `then` has no room for it, or its host
     /// captures it, which ends its route.
     #[cold]
-    pub(super) fn arrive_marked(&mut self, now: Time, link: u32, then: u32, packet: u32) -> Option<Delivered> {
+    pub(super) fn arrive_marked(&mut self, now: Time, link: u32, then: Then, packet: u32) -> Option<Delivered> {
         let marks = self.packets[packet].flags;
         if marks & flags::LOST != 0 {
             self.links[link as usize].counts.lost += 1;
             self.drop_packet(now, link, packet, if marks & flags::CUT == 0 { "link_loss" } else { DOWN });
         } else if marks & flags::REFUSED != 0 {
-            self.drop_full(now, then, packet);
+            let (_, full) = then.split();
+            self.drop_full(now, full, packet);
         } else {
             self.capture_received(now, link, packet);
             self.delivered += 1;
@@ -122,9 +124,8 @@ impl Net {
 
 /// Puts a frame on the wire of a link that has a lane.
 #[inline(always)]
-fn launch_in_lane(lanes: &mut Lanes<Onward>, lane: u8, link: u32, Flight { arrival, packet, then }: Flight) {
-    let event = Event::new(arrival, Class::Arrival, link, link);
-    lanes.push(usize::from(lane), event, Onward { packet, then });
+fn launch_in_lane(lanes: &mut Lanes<Onward>, lane: u8, link: u32, arrival: Time, packet: u32, then: Then) {
+    lanes.push(usize::from(lane), Target::Arrival(link).at(arrival), Onward { packet, then });
 }
 
 impl Link {

@@ -4,7 +4,6 @@
 //! An end that nobody awaits has no event. Whoever comes to the port at the instant of that end finds the transmission over if the event
 //! would have come before, and otherwise gives the end its event.
 
-use elephan_engine::{Class, Event};
 use elephan_link::{
     pause,
     queue::{Discipline, Item, Verdict},
@@ -13,9 +12,10 @@ use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
 use super::congestion_management::{WaitsFor, can_stop};
-use super::link::{CONTROL, Flight, General, Link, Sending, Window};
+use super::link::{Flight, General, Link, Sending, Window};
 use super::{NONE, Net, item, note_mark};
 use crate::packet::flags;
+use crate::target::Target;
 
 impl General {
     /// Brings the integrals of the queue up to `now`.
@@ -198,7 +198,7 @@ impl Net {
     /// comes before it in the order of events.
     #[cold]
     fn ends_next(&self, now: Time, link: u32) -> bool {
-        let end = |link| Event::new(now, Class::End, link, link);
+        let end = |link| Target::End(link).at(now);
         self.ending != NONE && end(self.ending) < end(link)
     }
 
@@ -228,7 +228,7 @@ impl Net {
             if end > now || end == now && self.ends_next(now, link) {
                 let Some(g) = &mut self.links[link as usize].general else { return };
                 g.end_scheduled = true;
-                self.schedule(end, Class::End, link);
+                self.events.push(Target::End(link).at(end));
                 return;
             }
             self.finish_unseen(link);
@@ -251,10 +251,10 @@ impl Net {
             let wire = pause::FRAME_WIRE_BYTES;
             l.busy_until = now + l.tx.send(wire);
             l.counts.pauses_sent += 1;
-            let flight = Flight { arrival: l.arrival(l.busy_until, Span::ZERO), packet: CONTROL | content, then: NONE };
+            let flight = Flight::of_control(l.arrival(l.busy_until, Span::ZERO), content);
             l.launch(link, flight, &mut self.events);
             let end = l.busy_until;
-            self.schedule(end, Class::End, link);
+            self.events.push(Target::End(link).at(end));
             if tap != NONE {
                 self.capture_pause(now, tap, link, content);
             }
@@ -263,7 +263,7 @@ impl Net {
         if let Some(until) = g.gate.until_at(now) {
             if g.wake > until {
                 g.wake = until;
-                self.schedule(until, Class::Start, link);
+                self.events.push(Target::Wake(link).at(until));
             }
             return;
         }
@@ -277,7 +277,7 @@ impl Net {
             let ready = g.ready_at(now).min(opens);
             if g.wake > ready {
                 g.wake = ready;
-                self.schedule(ready, Class::Start, link);
+                self.events.push(Target::Wake(link).at(ready));
             }
             self.discard(now, link);
             return;
@@ -350,10 +350,10 @@ impl Net {
         } else {
             let l = &mut self.links[link as usize];
             let arrival = l.arrival(end, Span::ZERO);
-            l.launch(link, Flight { arrival, packet, then }, &mut self.events);
+            l.launch(link, Flight::of(arrival, packet, then), &mut self.events);
         }
         if awaited {
-            self.schedule(end, Class::End, link);
+            self.events.push(Target::End(link).at(end));
         }
     }
 }

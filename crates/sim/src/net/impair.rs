@@ -17,7 +17,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use elephan_engine::{Alarm, Bell, Class, Event};
+use elephan_engine::{Alarm, Bell};
 use elephan_link::Concerned;
 use elephan_random::Stream;
 use elephan_scenario::{Impairments, Order};
@@ -27,6 +27,7 @@ use elephan_units::{Span, Time};
 use super::link::{Flight, Link};
 use super::{Delivered, Kind, Net, Occurrence};
 use crate::packet::flags;
+use crate::target::{Target, Then};
 
 /// The processes of one link.
 pub struct Impair {
@@ -52,7 +53,7 @@ struct Held {
 #[derive(Default)]
 struct Late {
     /// Arrival, place in the order of transmission, packet, where it goes from there.
-    flying: BinaryHeap<Reverse<(Time, u64, u32, u32)>>,
+    flying: BinaryHeap<Reverse<(Time, u64, u32, Then)>>,
     alarm: Alarm,
     sent: u64,
     /// One more than the highest place that has arrived.
@@ -122,7 +123,7 @@ impl Link {
 
 impl Net {
     /// Puts a packet on the wire of a link with impairments; its transmission ends at the link's `busy_until`.
-    pub(super) fn launch_impaired(&mut self, now: Time, link: u32, packet: u32, then: u32) {
+    pub(super) fn launch_impaired(&mut self, now: Time, link: u32, packet: u32, then: Then) {
         let l = &mut self.links[link as usize];
         let Some(impair) = l.general.as_mut().and_then(|g| g.impair.as_mut()) else { return };
         let concerned = !impair.data_only || self.packets[packet].flags & flags::DATA != 0;
@@ -141,10 +142,10 @@ impl Net {
     }
 
     /// A packet whose last bit leaves at `end`, held back for `extra`.
-    fn fly(&mut self, link: u32, (end, extra): (Time, Span), packet: u32, then: u32) {
+    fn fly(&mut self, link: u32, (end, extra): (Time, Span), packet: u32, then: Then) {
         let id = self.late_id(link);
         let l = &mut self.links[link as usize];
-        let in_order = Flight { arrival: l.arrival(end, extra), packet, then };
+        let in_order = Flight::of(l.arrival(end, extra), packet, then);
         let late = l.general.as_mut().and_then(|g| g.impair.as_mut()).and_then(|i| i.late.as_mut());
         let Some(late) = late else {
             l.launch(link, in_order, &mut self.events);
@@ -154,7 +155,7 @@ impl Net {
         late.flying.push(Reverse((arrival, late.sent, packet, then)));
         late.sent += 1;
         if late.alarm.arm(arrival) {
-            self.events.push(Event::new(arrival, Class::Arrival, id, id));
+            self.events.push(Target::Arrival(id).at(arrival));
         }
     }
 
@@ -176,7 +177,7 @@ impl Net {
         if let Some(Reverse((next, ..))) = late.flying.peek()
             && late.alarm.arm(*next)
         {
-            self.events.push(Event::new(*next, Class::Arrival, id, id));
+            self.events.push(Target::Arrival(id).at(*next));
         }
         let p = &self.packets[packet];
         let overtaken = place < late.expected && p.flags & flags::COPY == 0;
@@ -186,7 +187,7 @@ impl Net {
             let flow = p.flow;
             self.note(now, Kind::Reorder, link, flow, packet);
         }
-        self.take_in(now, link, Flight { arrival: now, packet, then })
+        self.take_in(now, link, packet, then)
     }
 
     fn note(&mut self, time: Time, kind: Kind, link: u32, flow: u32, packet: u32) {

@@ -14,9 +14,10 @@ use elephan_link::queue::Limit;
 use elephan_scenario::Plan;
 use elephan_units::{PS_PER_S, Rate, Span, stop};
 
-use super::link::{DELIVER, Flight, Link};
+use super::link::{Flight, Link};
 use super::route::Routes;
 use super::{MARKED, Net};
+use crate::target::{Hop, Then};
 
 /// Of a link that has no lane.
 pub const NO_LANE: u8 = LANES as u8;
@@ -36,7 +37,7 @@ const IDLE_LINK_LINES: usize = 2;
 #[derive(Clone, Copy, Default)]
 pub struct Onward {
     pub packet: u32,
-    pub then: u32,
+    pub then: Then,
 }
 
 /// What the links of a lane have in common.
@@ -150,11 +151,12 @@ impl Net {
             let (now, link) = (event.time(), event.id());
             let p = &mut self.packets[packet];
             if p.flags & MARKED != 0 {
-                self.links[link as usize].launch(link, Flight { arrival: now, packet, then }, &mut self.events);
+                self.links[link as usize].launch(link, Flight::of(now, packet, then), &mut self.events);
                 continue;
             }
             p.route += 1;
-            count += u64::from(self.offer_fast::<true>(now, then, packet, link));
+            let (_, next) = then.split();
+            count += u64::from(self.offer_fast::<true>(now, next, packet, link));
         }
     }
 
@@ -165,10 +167,10 @@ impl Net {
             self.packets.prefetch(far.packet);
         }
         let near = self.lanes.ahead(lane, NEAR)?;
-        if near.then & DELIVER != 0 {
-            return Some(near.then & !DELIVER);
+        match near.then.hop() {
+            Hop::Host(host) => return Some(host),
+            Hop::Link(link) => prefetch(self.links.get(link as usize)?, IDLE_LINK_LINES),
         }
-        prefetch(self.links.get(near.then as usize)?, IDLE_LINK_LINES);
         None
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use elephan_engine::{Class, Event, EventQueue, Ring};
+use elephan_engine::{EventQueue, Ring};
 use elephan_host::transmit::Device;
 use elephan_link::{
     FrameCost, GilbertElliott,
@@ -20,28 +20,34 @@ use super::limiters::Limiters;
 use super::nic::NicPort;
 use super::pfc::Station;
 use super::watch::Watch;
+use crate::target::{Content, Frame, Target, Then};
 
 /// "No such": switch, port, link.
 pub const NONE: u32 = u32::MAX;
-/// Marks a [`Flight`] as a MAC control frame: its low 16 bits are a pause time, or it is [`super::pfc::PFC`].
-pub const CONTROL: u32 = 1 << 31;
-
-/// Marks a [`Flight`] that ends at its host.
-pub const DELIVER: u32 = 1 << 31;
 
 /// A frame on the wire: when its last bit is in at the far end.
 #[derive(Clone, Copy, Default)]
 pub struct Flight {
     pub arrival: Time,
-    pub packet: u32,
-    /// Where it goes from there: a link, or [`DELIVER`] with the packet's destination.
-    pub then: u32,
+    pub frame: Frame,
+    /// Where it goes from there.
+    pub then: Then,
 }
 
 impl Flight {
-    #[inline]
-    pub fn class(self) -> Class {
-        if self.packet & CONTROL == 0 { Class::Arrival } else { Class::Control }
+    #[inline(always)]
+    pub fn of(arrival: Time, packet: u32, then: Then) -> Flight {
+        Flight { arrival, frame: Frame::packet(packet), then }
+    }
+
+    pub fn of_control(arrival: Time, content: Content) -> Flight {
+        Flight { arrival, frame: Frame::control(content), then: Then::NOWHERE }
+    }
+
+    /// What its arrival over `link` is for.
+    #[inline(always)]
+    fn target(self, link: u32) -> Target {
+        if self.frame.is_control() { Target::Control(link) } else { Target::Arrival(link) }
     }
 }
 
@@ -183,8 +189,8 @@ pub struct General {
     pub watch: Option<Box<Watch>>,
     pub gate: Gate,
     pub sending: Sending,
-    /// MAC control frame to send before anything else: a pause time, or what [`super::pfc::PFC`] says.
-    pub control: Option<u32>,
+    /// MAC control frame to send before anything else.
+    pub control: Option<Content>,
     /// Its link is down.
     pub down: bool,
     /// Nothing at the port but its queue looks at a frame that need not wait.
@@ -291,7 +297,7 @@ impl Link {
     #[inline(always)]
     pub fn launch(&mut self, id: u32, flight: Flight, events: &mut EventQueue) {
         if self.flight.is_empty() {
-            events.push(Event::new(flight.arrival, flight.class(), id, id));
+            events.push(flight.target(id).at(flight.arrival));
         }
         self.flight.push_back(flight);
     }
@@ -301,7 +307,7 @@ impl Link {
     pub fn land(&mut self, id: u32, events: &mut EventQueue) -> Flight {
         let Some(first) = self.flight.pop_front() else { unreachable!("an arrival without a frame") };
         if let Some(next) = self.flight.front() {
-            events.push(Event::new(next.arrival, next.class(), id, id));
+            events.push(next.target(id).at(next.arrival));
         }
         first
     }

@@ -31,25 +31,24 @@ mod watch;
 
 use std::hint::select_unpredictable;
 
-use elephan_engine::{Class, Event, EventQueue, LANES, Lanes, prefetch_at};
+use elephan_engine::{EventQueue, LANES, Lanes, prefetch_at};
 use elephan_link::congestion::{Feedback, fair::Source};
 use elephan_link::queue::{Discarded, Item};
 use elephan_units::{Span, Time};
 
 pub use build::{Paths, build};
 pub use capture::{Captures, Layout, Taps};
-pub use congestion_management::{LIMITERS, Management};
+pub use congestion_management::Management;
 pub use deadlock::Deadlock;
 pub use lanes::Onward;
-use link::DELIVER;
-pub use link::{CONTROL, Counts, Flight, Link, NONE, Window};
-pub use nic::{NIC, asks_telemetry};
-pub use pause::REFRESH;
+pub use link::{Counts, Flight, Link, NONE, Window};
+pub use nic::asks_telemetry;
 pub use pause_intervals::PauseIntervals;
-pub use route::{END, Graph, Routes};
+pub use route::{Graph, Routes};
 pub use switch::Switch;
 
 use crate::packet::{Packets, flags};
+use crate::target::{Control, Hop, Target, Then};
 
 /// Something rare that happened in the network, for the `events` table.
 #[derive(Clone, Copy, Debug)]
@@ -257,7 +256,7 @@ impl Net {
         if l.flight.len() > LONG
             && let Some(flight) = l.flight.get(AHEAD)
         {
-            self.packets.prefetch(flight.packet);
+            self.packets.prefetch(flight.frame.hint());
         }
         Some(first)
     }
@@ -276,22 +275,22 @@ impl Net {
 
     /// A packet is in at the far end of a link. Answers it if this was the end of its route.
     #[inline(always)]
-    pub fn take_in(&mut self, now: Time, link: u32, Flight { packet, then, .. }: Flight) -> Option<Delivered> {
+    pub fn take_in(&mut self, now: Time, link: u32, packet: u32, then: Then) -> Option<Delivered> {
         let p = &mut self.packets[packet];
         if p.flags & MARKED != 0 {
             return self.arrive_marked(now, link, then, packet);
         }
-        if then & DELIVER != 0 {
+        let Hop::Link(next) = then.hop() else {
             self.delivered += 1;
             return Some(packet);
-        }
+        };
         p.route += 1;
         if self.links[link as usize].into == NONE {
             // Most hops of a network without lanes: no call.
-            if !self.has_lanes && self.links[then as usize].general.is_none() {
-                self.offer_fast::<false>(now, then, packet, NONE);
+            if !self.has_lanes && self.links[next as usize].general.is_none() {
+                self.offer_fast::<false>(now, next, packet, NONE);
             } else {
-                self.offer(now, then, packet);
+                self.offer(now, next, packet);
             }
         } else {
             self.enter_switch(now, link, packet);
@@ -301,10 +300,9 @@ impl Net {
 
     /// Where a packet goes at the end of the link that it is on.
     #[inline]
-    fn after(&self, packet: u32) -> u32 {
+    fn after(&self, packet: u32) -> Then {
         let p = &self.packets[packet];
-        let next = self.routes.link(p.route + 1);
-        if next == END { DELIVER | p.dest } else { next }
+        self.routes.place(p.route + 1).then(p.dest)
     }
 
     /// Asks for what an event that comes soon will read. Whether its packet goes on or ends at a host cannot be predicted: nothing here
@@ -312,11 +310,11 @@ impl Net {
     #[inline(always)]
     pub fn prefetch_ahead<S>(&self, sockets: &[S]) {
         if let Some(soon) = self.events.ahead()
-            && soon.is(Class::Arrival)
-            && let Some(link) = self.links.get(soon.id() as usize)
+            && let Some(place) = Target::arrival(soon)
+            && let Some(link) = self.links.get(place as usize)
             && let Some(flight) = link.flight.front()
         {
-            self.packets.prefetch(flight.packet);
+            self.packets.prefetch(flight.frame.hint());
             link.flight.prefetch_second();
             self.prefetch_then(flight.then, sockets);
         }
@@ -324,8 +322,9 @@ impl Net {
 
     /// Asks for where a packet goes: a link, or a host's end.
     #[inline(always)]
-    fn prefetch_then<S>(&self, then: u32, sockets: &[S]) {
-        let (to_host, place) = (then & DELIVER != 0, (then & !DELIVER) as usize);
+    fn prefetch_then<S>(&self, then: Then, sockets: &[S]) {
+        let (to_host, place) = then.split();
+        let place = place as usize;
         let socket = sockets.as_ptr().wrapping_add(place).cast::<u8>();
         let link = self.links.as_ptr().wrapping_add(place).cast::<u8>();
         prefetch_at(select_unpredictable(to_host, socket, link), LINES);
@@ -355,29 +354,23 @@ impl Net {
     pub fn control(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let frame = l.land(link, &mut self.events);
-        if frame.then == failure::CUT {
+        if frame.then == Then::CUT {
             return;
         }
-        let (reverse, content) = (l.reverse, frame.packet & !CONTROL);
-        if content & pfc::PFC != 0 {
-            self.receive_pfc(now, link, content);
-        } else {
-            self.receive_pause(now, reverse, content as u16);
+        let reverse = l.reverse;
+        match frame.frame.content().read() {
+            Control::Pfc { about, stop } => self.receive_pfc(now, link, (about, stop)),
+            Control::Pause { quanta } => self.receive_pause(now, reverse, quanta),
         }
     }
 
     /// Packets in queues, on wires and in switches, counted where they are.
     pub fn inside(&self) -> u64 {
         let on_link = |l: &Link| {
-            let flying = l.flight.iter().filter(|f| f.packet & CONTROL == 0).count() + l.stage.len();
+            let flying = l.flight.iter().filter(|f| !f.frame.is_control()).count() + l.stage.len();
             let late = |g: &link::General| g.impair.as_ref().map_or(0, |i| i.flying());
             flying as u64 + l.general.as_ref().map_or(0, |g| g.packets() + g.urgent.len() as u64 + late(g))
         };
         self.links.iter().map(on_link).sum::<u64>() + self.lanes.len() as u64
-    }
-
-    #[inline]
-    fn schedule(&mut self, time: Time, class: Class, id: u32) {
-        self.events.push(Event::new(time, class, id, id));
     }
 }

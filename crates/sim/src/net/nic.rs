@@ -9,7 +9,6 @@
 use elephan_cc::algorithm::{Any, CongestionControl};
 use elephan_cc::rdma::Hop;
 use elephan_cc::{Question, Spec};
-use elephan_engine::{Class, Event};
 use elephan_link::queue::Item;
 use elephan_scenario::Plan;
 use elephan_units::Time;
@@ -17,10 +16,7 @@ use elephan_units::Time;
 use super::Net;
 use super::link::General;
 use crate::packet::flags;
-use crate::roce::ROCE;
-
-/// Marks the timer of an interface among those of RoCE.
-pub const NIC: u32 = 1 << 29;
+use crate::target::Target;
 
 /// What the flows of a plan need of its ports.
 #[derive(Clone, Copy)]
@@ -150,6 +146,6 @@ impl Net {
 
     /// The interface of a host looks whether it may hand over more.
     pub(super) fn call_nic(&mut self, now: Time, link: u32) {
-        self.events.push(Event::new(now, Class::Timer, link, ROCE | NIC | link));
+        self.events.push(Target::Interface(link).keyed(now, link));
     }
 }

@@ -1,16 +1,14 @@
 //! PAUSE frames of IEEE 802.3x (Annex 31B) at the ports of the general path: received, sent, repeated while they are needed.
 
-use elephan_engine::{Class, Event};
 use elephan_link::pause;
 use elephan_units::Time;
 
 use super::switch::refresh_period;
 use super::{Kind, NONE, Net, Occurrence};
+use crate::target::{Control, Target};
 
 /// Bytes of a PAUSE frame as queues count frames: without preamble and gap.
 const PAUSE_BYTES: u32 = 64;
-/// Marks the timer of a port among the timers of endpoints.
-pub const REFRESH: u32 = 1 << 31;
 
 impl Net {
     /// A PAUSE frame has arrived at the station whose port feeds `link`.
@@ -36,7 +34,7 @@ impl Net {
         let period = refresh_period(self.links[l.reverse as usize].rate, quanta);
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a port of a switch with memory is general") };
-        g.control = Some(u32::from(quanta));
+        g.control = Some(Control::Pause { quanta }.into());
         self.set_refresh(link, if quanta == 0 { Time::NEVER } else { now.saturating_add(period) });
         if let Some(log) = &mut self.log {
             let kind = if quanta == 0 { Kind::Resume } else { Kind::Pause };
@@ -53,7 +51,7 @@ impl Net {
         g.refresh = time;
         if time < g.refresh_armed {
             g.refresh_armed = time;
-            self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
+            self.events.push(Target::Refresh(link).keyed(time, link));
         }
     }
 
@@ -68,7 +66,7 @@ impl Net {
             g.refresh_armed = g.refresh;
             if g.refresh != Time::NEVER {
                 let time = g.refresh;
-                self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
+                self.events.push(Target::Refresh(link).keyed(time, link));
             }
             return;
         }

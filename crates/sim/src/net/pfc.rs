@@ -6,7 +6,6 @@
 //! Watchdog (as switches of data centres have it): a priority that has been paused without interruption for longer than
 //! `watchdog` loses what waits there, and PFC frames that pause it are ignored until none has come for as long.
 
-use elephan_engine::{Class, Event};
 use elephan_link::{
     pause::{self, Gate},
     queue::Discipline,
@@ -15,13 +14,10 @@ use elephan_units::{Span, Time};
 
 use super::link::General;
 use super::switch::refresh_period;
-use super::{Kind, NONE, Net, Occurrence, REFRESH};
+use super::{Kind, NONE, Net, Occurrence};
 use crate::packet::flags;
+use crate::target::{Content, Control, Target};
 
-/// Marks a control frame as PFC: bits 8 to 15 are the priorities that it is about, 0 to 7 those that it pauses.
-pub const PFC: u32 = 1 << 30;
-/// Marks the timer of a watchdog among the timers of ports.
-const WATCHDOG: u32 = 1 << 30;
 const PRIORITIES: usize = 8;
 /// Bytes of a PFC frame as queues count frames.
 const PFC_BYTES: u32 = 64;
@@ -204,18 +200,21 @@ impl Net {
         let Some(g) = &mut self.links[link as usize].general else {
             unreachable!("a port of a switch with PFC is general")
         };
-        let before = g.control.map_or(0, |content| content >> 8 & 0xFF);
-        g.control = Some(PFC | (before | u32::from(about | held)) << 8 | u32::from(held));
+        let before = match g.control.map(Content::read) {
+            Some(Control::Pfc { about, .. }) => about,
+            _ => 0,
+        };
+        g.control = Some(Control::Pfc { about: before | about | held, stop: held }.into());
         let refresh = if held == 0 { Time::NEVER } else { now.saturating_add(period) };
         self.set_refresh(link, refresh);
     }
 
-    /// A PFC frame has arrived over `link` at the station whose port feeds its other direction.
-    pub(super) fn receive_pfc(&mut self, now: Time, link: u32, content: u32) {
+    /// A PFC frame has arrived over `link` at the station whose port feeds its other direction: masks of the priorities that it is about, and of those that
+    /// it pauses.
+    pub(super) fn receive_pfc(&mut self, now: Time, link: u32, (about, stop): (u8, u8)) {
         let l = &self.links[link as usize];
         let (port, from) = (l.reverse, l.out_of);
         let quanta = self.switches[from as usize].quanta.unwrap_or(0);
-        let (about, stop) = ((content >> 8) as u8, content as u8);
         let l = &mut self.links[port as usize];
         l.counts.pauses_received += 1;
         let time = pause::quanta(l.rate, quanta);
@@ -261,16 +260,12 @@ impl Net {
         let due = (0..PRIORITIES).filter_map(|p| station.due(p)).min().unwrap_or(Time::NEVER);
         if due < station.armed {
             station.armed = due;
-            self.events.push(Event::new(due, Class::Timer, port, REFRESH | WATCHDOG | port));
+            self.events.push(Target::Watchdog(port).keyed(due, port));
         }
     }
 
-    /// A timer of a port has rung: its watchdog looks, or its PAUSE is repeated.
-    pub fn ring(&mut self, now: Time, id: u32) {
-        if id & WATCHDOG == 0 {
-            return self.refresh(now, id);
-        }
-        let port = id & !WATCHDOG;
+    /// The timer of a port's watchdog has rung.
+    pub fn watchdog_timer(&mut self, now: Time, port: u32) {
         let Some(station) = self.station(port).filter(|s| s.armed == now) else { return };
         station.armed = Time::NEVER;
         for priority in 0..PRIORITIES {

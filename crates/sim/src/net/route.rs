@@ -3,44 +3,21 @@
 //! product of these shares. The draw is a hash of the seed and the flow's name; each direction of a connection has its own.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::hint::select_unpredictable;
 
 use elephan_scenario::{Ecmp, Plan};
 use elephan_units::stop;
 
-/// Marks, in a route, a link that is computed with the one before it.
-pub const FUSED: u32 = 1 << 30;
-/// Ends a route; it is not [`FUSED`].
-pub const END: u32 = FUSED - 1;
-/// Marks a route whose packets take each its own path.
-const SPREAD: u32 = 1 << 31;
+use crate::target::{Place, Route};
+
 /// Shortest paths between two hosts, at most.
 const PATHS_MAX: usize = 4096;
 /// Links of all routes together, at most: beyond them a run would need more than a gigabyte for routes alone.
 pub const PLACES_MAX: usize = 250_000_000;
 
-/// What follows on a route, as it stands there: a link, or the host.
-#[derive(Clone, Copy, Debug)]
-pub struct Next(u32);
-
-impl Next {
-    /// The link that is computed with the one before it, if it is one.
-    #[inline]
-    pub fn fused(self) -> Option<u32> {
-        (self.0 & FUSED != 0).then_some(self.0 & !FUSED)
-    }
-
-    /// The link, or `host`; among packets of all directions it cannot be predicted which.
-    #[inline]
-    pub fn link_or(self, host: u32) -> u32 {
-        select_unpredictable(self.0 == END, host, self.0 & !FUSED)
-    }
-}
-
-/// All routes, one after the other: link numbers, each route closed by [`END`].
+/// All routes, one after the other: link numbers, each route closed by [`Place::END`].
 #[derive(Default)]
 pub struct Routes {
-    chain: Vec<u32>,
+    chain: Vec<Place>,
     /// For two nodes, which of `paths`.
     known: BTreeMap<(u32, u32), Paths>,
     /// Paths between two nodes that were theirs before.
@@ -55,24 +32,24 @@ pub struct Routes {
 pub struct Leg<'a> {
     /// The link before it on the route.
     pub before: Option<u32>,
-    links: &'a [u32],
+    links: &'a [Place],
     /// It leads to the end of the route.
     pub is_last: bool,
 }
 
 impl Leg<'_> {
     pub fn links(&self) -> impl Iterator<Item = u32> {
-        self.links.iter().map(|link| link & !FUSED)
+        self.links.iter().map(|place| place.link())
     }
 
     /// Its first link, whose port is not computed with another.
     pub fn port(&self) -> u32 {
-        self.links[0] & !FUSED
+        self.links[0].link()
     }
 
     /// Its last link.
     pub fn end(&self) -> u32 {
-        self.links[self.links.len() - 1] & !FUSED
+        self.links[self.links.len() - 1].link()
     }
 }
 
@@ -108,12 +85,12 @@ impl Routes {
     }
 
     /// The route of a flow between two nodes, if it has been added; `key` tells flows apart.
-    pub fn of_flow(&self, from: u32, to: u32, key: u32) -> Option<u32> {
+    pub fn of_flow(&self, from: u32, to: u32, key: u32) -> Option<Route> {
         let paths = *self.known.get(&(from, to))?;
         Some(match (paths.count, self.ecmp) {
-            (1, _) => self.paths[paths.first as usize].0,
-            (_, Ecmp::Packet) => SPREAD | paths.first,
-            _ => self.draw(paths, u64::from(key)),
+            (1, _) => Route::single(self.paths[paths.first as usize].0),
+            (_, Ecmp::Packet) => Route::spread(paths.first),
+            _ => Route::single(self.draw(paths, u64::from(key))),
         })
     }
 
@@ -122,16 +99,15 @@ impl Routes {
         self.ecmp == Ecmp::Packet
     }
 
-    /// Whether each packet of a flow with this route takes its own path.
+    /// The place where one packet of a flow begins; `packet` tells the packets of a spread flow apart.
     #[inline]
-    pub fn is_spread(route: u32) -> bool {
-        route & SPREAD != 0
+    pub fn of_packet(&self, route: Route, key: u32, packet: u32) -> u32 {
+        if route.is_spread() { self.of_spread(route.paths(), key, packet) } else { route.place() }
     }
 
-    /// The route of one packet of a flow that [`Routes::is_spread`]; `packet` tells the flow's packets apart.
+    /// The same among the paths from this one on.
     #[cold]
-    pub fn of_packet(&self, route: u32, key: u32, packet: u32) -> u32 {
-        let first = route & !SPREAD;
+    fn of_spread(&self, first: u32, key: u32, packet: u32) -> u32 {
         let count = self.paths[first as usize..].iter().take_while(|(_, upto)| *upto < 1.0).count() as u32 + 1;
         self.draw(Paths { first, count }, u64::from(packet) << 32 | u64::from(key))
     }
@@ -143,45 +119,45 @@ impl Routes {
     }
 
     /// The first link of a flow's route, or of its first path.
-    pub fn first_link(&self, route: u32) -> u32 {
-        let begin = if Self::is_spread(route) { self.paths[(route & !SPREAD) as usize].0 } else { route };
+    pub fn first_link(&self, route: Route) -> u32 {
+        let begin = if route.is_spread() { self.paths[route.paths() as usize].0 } else { route.place() };
         self.link(begin)
     }
 
-    /// The link at a place of a route, or [`END`].
+    /// The link at a place of a route, which is not its end.
     #[inline]
     pub fn link(&self, place: u32) -> u32 {
-        self.chain[place as usize] & !FUSED
+        self.chain[place as usize].link()
     }
 
-    /// What follows a place of a route.
+    /// What stands at a place of a route.
     #[inline]
-    pub fn next(&self, place: u32) -> Next {
-        Next(self.chain[place as usize + 1])
+    pub fn place(&self, place: u32) -> Place {
+        self.chain[place as usize]
     }
 
     /// The links from a place of a route to its end.
     pub fn rest(&self, place: u32) -> impl Iterator<Item = u32> + '_ {
-        self.chain[place as usize..].iter().take_while(|&&link| link != END).map(|link| link & !FUSED)
+        self.chain[place as usize..].iter().take_while(|place| !place.is_end()).map(|place| place.link())
     }
 
     /// Whether the route that a place belongs to has this link.
     pub fn passes(&self, place: u32, link: u32) -> bool {
-        let before = self.chain[..place as usize].iter().rev().take_while(|&&link| link != END);
-        before.chain(self.chain[place as usize..].iter().take_while(|&&link| link != END)).any(|l| l & !FUSED == link)
+        let before = self.chain[..place as usize].iter().rev().take_while(|place| !place.is_end());
+        before.map(|place| place.link()).chain(self.rest(place)).any(|l| l == link)
     }
 
     /// The first and the last link of the route that a place belongs to.
     pub fn first_and_last(&self, place: u32) -> (u32, u32) {
-        let before = self.chain[..place as usize].iter().rev().take_while(|&&link| link != END).count();
-        let last = self.rest(place).last();
-        (self.link(place - before as u32), last.unwrap_or(END))
+        let before = self.chain[..place as usize].iter().rev().take_while(|place| !place.is_end()).count();
+        let first = self.link(place - before as u32);
+        (first, self.rest(place).last().unwrap_or(first))
     }
 
     /// Marks every place of these links.
     pub fn fuse(&mut self, fused: &[bool]) {
-        for link in self.chain.iter_mut().filter(|l| **l != END && fused[**l as usize]) {
-            *link |= FUSED;
+        for place in self.chain.iter_mut().filter(|p| !p.is_end() && fused[p.link() as usize]) {
+            place.fuse();
         }
     }
 
@@ -193,11 +169,11 @@ impl Routes {
 
     /// The parts of all routes that are computed together, in their order.
     pub fn legs(&self) -> impl Iterator<Item = Leg<'_>> {
-        self.chain.split(|&link| link == END).flat_map(|mut left| {
+        self.chain.split(|place| place.is_end()).flat_map(|mut left| {
             let mut before = None;
             std::iter::from_fn(move || {
                 let (_, others) = left.split_first()?;
-                let fused = others.iter().take_while(|&&link| link & FUSED != 0).count();
+                let fused = others.iter().take_while(|place| place.is_fused()).count();
                 let (links, rest) = left.split_at(1 + fused);
                 let leg = Leg { before, links, is_last: rest.is_empty() };
                 (before, left) = (Some(leg.end()), rest);
@@ -209,10 +185,10 @@ impl Routes {
     /// The places of all routes, each with the place before it on the same route.
     pub fn hops(&self) -> impl Iterator<Item = (Option<u32>, u32)> + '_ {
         let mut before = None;
-        self.chain.iter().filter_map(move |&link| {
-            let hop = (before, link);
-            before = (link != END).then_some(link);
-            (link != END).then_some(hop)
+        self.chain.iter().filter_map(move |place| {
+            let hop = (before, place.link());
+            before = (!place.is_end()).then(|| place.link());
+            before.map(|_| hop)
         })
     }
 
@@ -267,8 +243,8 @@ impl Routes {
         let first = self.paths.len() as u32;
         for (links, upto) in paths {
             self.paths.push((self.chain.len() as u32, *upto));
-            self.chain.extend(links);
-            self.chain.push(END);
+            self.chain.extend(links.iter().map(|&link| Place::of(link)));
+            self.chain.push(Place::END);
         }
         Paths { first, count: paths.len() as u32 }
     }
@@ -443,8 +419,8 @@ mod tests {
         let flows = routes(Ecmp::Flow, 1);
         let packets = routes(Ecmp::Packet, 1);
         let route = packets.of_flow(0, 7, 9).unwrap();
-        assert!(Routes::is_spread(route));
-        let of_flows = count(&|n| flows.of_flow(0, 7, n).unwrap());
+        assert!(route.is_spread());
+        let of_flows = count(&|n| flows.of_flow(0, 7, n).unwrap().place());
         let of_packets = count(&|n| packets.of_packet(route, 9, n));
         for counts in [of_flows, of_packets] {
             for (found, expected) in counts.values().zip([15_000u32, 7_500, 7_500]) {
@@ -457,7 +433,7 @@ mod tests {
     fn none_takes_the_links_named_first_and_seeds_draw_anew() {
         let first = routes(Ecmp::None, 1);
         assert_eq!(first.between(0, 7).count(), 1);
-        assert!((0..100).all(|key| first.of_flow(0, 7, key) == first.between(0, 7).next()));
+        assert!((0..100).all(|key| first.of_flow(0, 7, key) == first.between(0, 7).next().map(Route::single)));
         let (one, other) = (routes(Ecmp::Flow, 1), routes(Ecmp::Flow, 2));
         assert!((0..100).any(|key| one.of_flow(0, 7, key) != other.of_flow(0, 7, key)));
     }

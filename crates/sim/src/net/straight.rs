@@ -1,13 +1,13 @@
 //! Past the queue of a general port: frames that need not wait, ports where nothing but a FIFO looks at frames, and transmissions
 //! that are over before anybody looks.
 
-use elephan_engine::Class;
 use elephan_link::queue::Discipline;
 use elephan_units::{Span, Time};
 
 use super::link::{Flight, General, Sending};
-use super::{DELIVER, END, NONE, Net};
+use super::{NONE, Net};
 use crate::packet::flags;
+use crate::target::Target;
 
 impl General {
     /// Whether nothing is in the way of a frame that comes to an open port, but for what is on the wire and the queue's own rules.
@@ -75,12 +75,11 @@ impl Net {
         if l.loses(p.flags) {
             p.flags |= flags::LOST;
         }
-        let next = routes.link(p.route + 1);
-        let then = if next == END { DELIVER | p.dest } else { next };
+        let then = routes.place(p.route + 1).then(p.dest);
         let arrival = if steady { end.saturating_add(l.delay) } else { l.arrival(end, Span::ZERO) };
-        l.launch(link, Flight { arrival, packet, then }, events);
+        l.launch(link, Flight::of(arrival, packet, then), events);
         if awaited {
-            self.schedule(end, Class::End, link);
+            events.push(Target::End(link).at(end));
         }
     }
 

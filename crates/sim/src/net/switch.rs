@@ -1,12 +1,12 @@
 //! A switch with shared memory: charges frames at their last bit in, forwards them after its latency, sends PAUSE.
 
-use elephan_engine::{Class, Event};
 use elephan_link::{EgressControl, IngressMemory, SharedMemory, pause};
 use elephan_units::{Rate, Span, Time};
 
 use super::link::{Flight, Sending};
 use super::pause_intervals::Blame;
 use super::{NONE, Net};
+use crate::target::{Target, Then};
 
 pub struct Switch {
     /// The node of the scenario.
@@ -172,9 +172,9 @@ impl Net {
         } else {
             let id = self.links.len() as u32 + link;
             let stage = &mut self.links[link as usize].stage;
-            let flight = Flight { arrival: now + latency, packet, then: NONE };
+            let flight = Flight::of(now + latency, packet, Then::NOWHERE);
             if stage.is_empty() {
-                self.events.push(Event::new(flight.arrival, Class::Arrival, id, id));
+                self.events.push(Target::Arrival(id).at(flight.arrival));
             }
             stage.push_back(flight);
         }
@@ -216,7 +216,7 @@ impl Net {
             } else {
                 g.end_scheduled = true;
                 let end = l.busy_until;
-                self.schedule(end, Class::End, link);
+                self.events.push(Target::End(link).at(end));
             }
         }
         self.switches[switch].unsettled = links;
@@ -233,10 +233,10 @@ impl Net {
         let stage = &mut self.links[link as usize].stage;
         let Some(first) = stage.pop_front() else { unreachable!("an arrival without a frame") };
         if let Some(next) = stage.front() {
-            self.events.push(Event::new(next.arrival, Class::Arrival, id, id));
+            self.events.push(Target::Arrival(id).at(next.arrival));
         }
-        let next = self.routes.link(self.packets[first.packet].route);
-        self.offer(now, next, first.packet);
+        let next = self.routes.link(self.packets[first.frame.handle()].route);
+        self.offer(now, next, first.frame.handle());
     }
 
     /// A frame has left the switch, or its egress queue refused it.

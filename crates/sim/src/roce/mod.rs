@@ -2,7 +2,7 @@
 //!
 //! A connection has no handshake: it is there when its flow begins, and gone when all that its application had is acknowledged.
 //! What an application offers at one instant is one work request. Packets come from [`Sender::poll_transmit`] when the
-//! interface of their host has room at its port ([`crate::net::NIC`]); connections of one priority take turns, packet by packet.
+//! interface of their host has room at its port ([`Net::nic_has_room`]); connections of one priority take turns, packet by packet.
 
 mod application;
 mod ready;
@@ -11,18 +11,16 @@ mod rows;
 use std::collections::BTreeSet;
 
 use elephan_cc::{Nic, Spec};
-use elephan_engine::{Alarm, Bell, Class, Event};
+use elephan_engine::{Alarm, Bell};
 use elephan_roce::{Acknowledgement, Answer, Data, Path, Receiver, Sender, wire};
 use elephan_tcp::{ECN_CE, ECN_ECT0};
 use elephan_units::{Span, Time};
 
 use crate::flow::Flow;
-use crate::net::{self, NIC, NONE, Net, Occurrence, Routes};
+use crate::net::{self, NONE, Net, Occurrence};
 use crate::packet::{Packet, flags, rdma};
+use crate::target::{Route, Target};
 use crate::world::World;
-
-/// Marks the timers of RoCE among those of endpoints; with [`NIC`], that of an interface, by its link.
-pub const ROCE: u32 = 1 << 30;
 
 /// Both ends of a connection.
 pub struct Pair {
@@ -34,8 +32,8 @@ pub struct Pair {
     flow: u32,
     number: u32,
     /// Beginnings of the routes to the receiver and back.
-    there: u32,
-    back: u32,
+    there: Route,
+    back: Route,
     /// Its interface waits for room to send for it.
     queued: bool,
     /// Its packets bring back what they meet.
@@ -118,8 +116,8 @@ impl World<'_> {
         let Some(options) = &entry.roce else { return };
         let congestion_control: &Spec = self.congestion_controls[flow.traffic as usize];
         let headers = self.roce_headers(flow.traffic);
-        let there = self.net.routes.of_flow(plan.from, plan.to, key).unwrap_or(0);
-        let back = self.net.routes.of_flow(plan.to, plan.from, key ^ 1).unwrap_or(0);
+        let there = self.net.routes.of_flow(plan.from, plan.to, key).unwrap_or_default();
+        let back = self.net.routes.of_flow(plan.to, plan.from, key ^ 1).unwrap_or_default();
         let link = self.net.routes.first_link(there);
         let bytes = options.mtu.0 as u32 + headers;
         let base_rtt = self.base_rtt((plan.from, plan.to), bytes, headers + wire::AETH_BYTES).unwrap_or(Span::ZERO);
@@ -164,17 +162,13 @@ impl World<'_> {
         }
     }
 
-    /// A timer of a connection or of an interface has rung.
+    /// A timer of a connection has rung.
     pub fn roce_timer(&mut self, now: Time, id: u32) {
-        if id & NIC != 0 {
-            return self.roce_pump(now, id & !NIC);
-        }
         let pair = &mut self.roce.pairs[id as usize];
         match pair.alarm.ring(now, pair.deadline()) {
             Bell::Stale | Bell::Off => {}
             Bell::Later(time) => {
-                let event = Event::new(time, Class::Timer, pair.key, ROCE | id);
-                self.net.events.push(event);
+                self.net.events.push(Target::Pair(id).keyed(time, pair.key));
             }
             Bell::Due => {
                 let timeouts = pair.sender.counters().timeouts;
@@ -203,7 +197,7 @@ impl World<'_> {
         let pair = &mut self.roce.pairs[id as usize];
         let deadline = pair.deadline();
         if pair.number != NONE && pair.alarm.arm(deadline) {
-            self.net.events.push(Event::new(deadline, Class::Timer, pair.key, ROCE | id));
+            self.net.events.push(Target::Pair(id).keyed(deadline, pair.key));
         }
     }
 
@@ -276,10 +270,8 @@ impl World<'_> {
         *sent = sent.wrapping_add(1);
         let (route, ident) = (if there { pair.there } else { pair.back }, *sent);
         let p = &mut self.net.packets[self.spare];
-        (p.route, p.dest, p.flow, p.ident) = (route, id, pair.number, ident as u16);
-        if Routes::is_spread(route) {
-            p.route = self.net.routes.of_packet(route, pair.key ^ u32::from(!there), ident);
-        }
+        (p.dest, p.flow, p.ident) = (id, pair.number, ident as u16);
+        p.route = self.net.routes.of_packet(route, pair.key ^ u32::from(!there), ident);
         let link = self.net.routes.link(p.route);
         self.net.send(now, link, self.spare);
         self.spare = self.net.packets.take();

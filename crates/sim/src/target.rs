@@ -1,0 +1,491 @@
+//! The packed encodings of the simulator: what an event is for, what is on a wire and where it goes, and what stands in routes.
+//! Each is one word of 32 bits whose upper bits say which of several things it is; no other file knows these bits.
+
+use std::hint::select_unpredictable;
+
+use elephan_engine::{Class, Event};
+use elephan_units::Time;
+
+/// Bits below the four that tell targets of one class apart.
+const TAG_SHIFT: u32 = 28;
+const NUMBER: u32 = (1 << TAG_SHIFT) - 1;
+
+/// Tags of timers. Ids decide the order of events whose ties are equal, so these values are part of the results.
+const LIMITERS: u32 = 1;
+const HOST: u32 = 2;
+const PAIR: u32 = 4;
+const INTERFACE: u32 = 6;
+const REFRESH: u32 = 8;
+const WATCHDOG: u32 = 12;
+/// Tags of application events.
+const COPIES: u32 = 2;
+const CLOCKS: u32 = 4;
+const ARRIVALS: u32 = 8;
+/// Tags of changes.
+const REROUTE: u32 = 4;
+const CHANGES: u32 = 8;
+/// Tag of all whose class has nothing else.
+const PLAIN: u32 = 0;
+
+/// Below the tag of a host's timer: which timer it is, above the number of its link, node or socket.
+const HOST_SHIFT: u32 = 24;
+const HOST_NUMBER: u32 = (1 << HOST_SHIFT) - 1;
+
+/// A timer of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum HostTimer {
+    /// An interrupt of a node.
+    Interrupt = 8,
+    /// A job of a node's processor ends.
+    Processor = 9,
+    /// The logger of a node ticks.
+    Logger = 10,
+    /// A read of a socket ends.
+    Reader = 11,
+    /// A frame is at the ring of a node.
+    Approach = 12,
+    /// A frame of a socket has left its host.
+    Departure = 13,
+}
+
+impl HostTimer {
+    #[inline]
+    fn of(bits: u32) -> HostTimer {
+        match bits {
+            8 => HostTimer::Interrupt,
+            9 => HostTimer::Processor,
+            10 => HostTimer::Logger,
+            11 => HostTimer::Reader,
+            12 => HostTimer::Approach,
+            13 => HostTimer::Departure,
+            _ => unreachable!("a host's timer of kind {bits}"),
+        }
+    }
+}
+
+/// What an event is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The transmission on a link ends.
+    End(u32),
+    /// The port of a link that was paused or shaped looks again.
+    Wake(u32),
+    /// A MAC control frame arrives over a link.
+    Control(u32),
+    /// A frame arrives: the number of its link, of that link's stage or of that link's late frames (`Net::arrive_otherwise`).
+    Arrival(u32),
+    /// A timer of a socket.
+    Socket(u32),
+    /// A timer of the limiters at the port of a link.
+    Limiters(u32),
+    /// A timer of a host.
+    Host(HostTimer, u32),
+    /// A timer of a connection of RoCE.
+    Pair(u32),
+    /// The interface whose port feeds a link has room.
+    Interface(u32),
+    /// The port of a link repeats its PAUSE.
+    Refresh(u32),
+    /// The watchdog at the port of a link.
+    Watchdog(u32),
+    /// The application of a flow.
+    Flow(u32),
+    /// Place in `World::arrivals`.
+    Arrivals(u32),
+    /// Place in `World::clocks`.
+    Clock(u32),
+    /// Place in `World::copies`: the disk that is read.
+    DiskRead(u32),
+    /// Place in `World::copies`: the disk that is written.
+    DiskWrite(u32),
+    /// The entries of `[[change]]` that are due.
+    Changes,
+    /// Routes follow a change of this link.
+    Reroute(u32),
+    /// A traffic entry stops.
+    Stop(u32),
+    /// The periodic sample.
+    Sample,
+    /// The sample that ends the warm-up.
+    WarmUp,
+}
+
+#[inline]
+const fn tagged(tag: u32, number: u32) -> u32 {
+    debug_assert!(number <= NUMBER);
+    tag << TAG_SHIFT | number
+}
+
+impl Target {
+    /// Class and id of its events.
+    #[inline(always)]
+    fn pack(self) -> (Class, u32) {
+        match self {
+            Target::End(link) => (Class::End, link),
+            Target::Wake(link) => (Class::Start, link),
+            Target::Control(link) => (Class::Control, link),
+            Target::Arrival(place) => (Class::Arrival, place),
+            Target::Socket(socket) => (Class::Timer, socket),
+            Target::Limiters(link) => (Class::Timer, tagged(LIMITERS, link)),
+            Target::Host(timer, number) => {
+                debug_assert!(number <= HOST_NUMBER);
+                (Class::Timer, tagged(HOST, (timer as u32) << HOST_SHIFT | number))
+            }
+            Target::Pair(pair) => (Class::Timer, tagged(PAIR, pair)),
+            Target::Interface(link) => (Class::Timer, tagged(INTERFACE, link)),
+            Target::Refresh(link) => (Class::Timer, tagged(REFRESH, link)),
+            Target::Watchdog(link) => (Class::Timer, tagged(WATCHDOG, link)),
+            Target::Flow(flow) => (Class::Application, flow),
+            Target::Arrivals(place) => (Class::Application, tagged(ARRIVALS, place)),
+            Target::Clock(place) => (Class::Application, tagged(CLOCKS, place)),
+            Target::DiskRead(place) => (Class::Application, tagged(COPIES, place << 1)),
+            Target::DiskWrite(place) => (Class::Application, tagged(COPIES, place << 1 | 1)),
+            Target::Changes => (Class::Change, tagged(CHANGES, 0)),
+            Target::Reroute(link) => (Class::Change, tagged(REROUTE, link)),
+            Target::Stop(traffic) => (Class::Change, traffic),
+            Target::Sample => (Class::Sample, 0),
+            Target::WarmUp => (Class::Sample, 1),
+        }
+    }
+
+    /// What `event` is for.
+    #[inline(always)]
+    pub fn of(event: Event) -> Target {
+        let id = event.id();
+        let number = id & NUMBER;
+        match (event.class(), id >> TAG_SHIFT) {
+            (Class::End, _) => Target::End(id),
+            (Class::Start, _) => Target::Wake(id),
+            (Class::Control, _) => Target::Control(id),
+            (Class::Arrival, _) => Target::Arrival(id),
+            (Class::Timer, PLAIN) => Target::Socket(number),
+            (Class::Timer, LIMITERS) => Target::Limiters(number),
+            (Class::Timer, HOST) => Target::Host(HostTimer::of(number >> HOST_SHIFT), id & HOST_NUMBER),
+            (Class::Timer, PAIR) => Target::Pair(number),
+            (Class::Timer, INTERFACE) => Target::Interface(number),
+            (Class::Timer, REFRESH) => Target::Refresh(number),
+            (Class::Timer, WATCHDOG) => Target::Watchdog(number),
+            (Class::Application, PLAIN) => Target::Flow(number),
+            (Class::Application, ARRIVALS) => Target::Arrivals(number),
+            (Class::Application, CLOCKS) => Target::Clock(number),
+            (Class::Application, COPIES) if number & 1 == 0 => Target::DiskRead(number >> 1),
+            (Class::Application, COPIES) => Target::DiskWrite(number >> 1),
+            (Class::Change, PLAIN) => Target::Stop(number),
+            (Class::Change, CHANGES) => Target::Changes,
+            (Class::Change, REROUTE) => Target::Reroute(number),
+            (Class::Sample, _) if id == 0 => Target::Sample,
+            (Class::Sample, _) => Target::WarmUp,
+            (class, tag) => unreachable!("an event of class {class:?} with tag {tag}"),
+        }
+    }
+
+    /// Its event at `time`. The tie is mixed from the whole id.
+    #[inline(always)]
+    pub fn at(self, time: Time) -> Event {
+        let (class, id) = self.pack();
+        Event::new(time, class, id, id)
+    }
+
+    /// Its event at `time`. The tie is mixed from `key`.
+    #[inline(always)]
+    pub fn keyed(self, time: Time, key: u32) -> Event {
+        let (class, id) = self.pack();
+        Event::new(time, class, key, id)
+    }
+
+    /// The place of an event that is an arrival.
+    #[inline(always)]
+    pub fn arrival(event: Event) -> Option<u32> {
+        event.is(Class::Arrival).then(|| event.id())
+    }
+}
+
+/// What a MAC control frame says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// IEEE 802.3x: a pause of so many quanta.
+    Pause { quanta: u16 },
+    /// IEEE 802.1Qbb: masks of the priorities that the frame is about, and of those that it pauses.
+    Pfc { about: u8, stop: u8 },
+}
+
+/// A [`Control`] in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Content(u32);
+
+const PFC: u32 = 1 << 30;
+
+impl From<Control> for Content {
+    #[inline]
+    fn from(control: Control) -> Content {
+        match control {
+            Control::Pause { quanta } => Content(u32::from(quanta)),
+            Control::Pfc { about, stop } => Content(PFC | u32::from(about) << 8 | u32::from(stop)),
+        }
+    }
+}
+
+impl Content {
+    #[inline]
+    pub fn read(self) -> Control {
+        if self.0 & PFC == 0 {
+            Control::Pause { quanta: self.0 as u16 }
+        } else {
+            Control::Pfc { about: (self.0 >> 8) as u8, stop: self.0 as u8 }
+        }
+    }
+}
+
+/// A frame: a packet by its handle, or what a MAC control frame says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Frame(u32);
+
+const CONTROL: u32 = 1 << 31;
+
+impl Frame {
+    #[inline(always)]
+    pub fn packet(handle: u32) -> Frame {
+        debug_assert!(handle & CONTROL == 0);
+        Frame(handle)
+    }
+
+    #[inline]
+    pub fn control(content: Content) -> Frame {
+        Frame(CONTROL | content.0)
+    }
+
+    #[inline(always)]
+    pub fn is_control(self) -> bool {
+        self.0 & CONTROL != 0
+    }
+
+    /// The handle of a frame that is a packet.
+    #[inline(always)]
+    pub fn handle(self) -> u32 {
+        debug_assert!(!self.is_control());
+        self.0
+    }
+
+    /// The handle, or nothing of use if it is no packet: good enough for asking for a packet in advance.
+    #[inline(always)]
+    pub fn hint(self) -> u32 {
+        self.0
+    }
+
+    /// What a frame says that is MAC control.
+    #[inline]
+    pub fn content(self) -> Content {
+        debug_assert!(self.is_control());
+        Content(self.0 & !CONTROL)
+    }
+}
+
+/// Where a packet goes at the end of the link that it is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hop {
+    Link(u32),
+    /// Its host: an endpoint or a stream.
+    Host(u32),
+}
+
+/// A [`Hop`] in one word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Then(u32);
+
+const DELIVER: u32 = 1 << 31;
+
+impl Then {
+    /// Of a control frame, and of a frame in a stage, which looks where it goes when it leaves.
+    pub const NOWHERE: Then = Then(u32::MAX);
+    /// Of a control frame that the failure of its link has destroyed.
+    pub const CUT: Then = Then(0);
+
+    #[inline(always)]
+    pub fn link(link: u32) -> Then {
+        debug_assert!(link & DELIVER == 0);
+        Then(link)
+    }
+
+    #[inline(always)]
+    pub fn host(dest: u32) -> Then {
+        Then(DELIVER | dest)
+    }
+
+    #[inline(always)]
+    pub fn hop(self) -> Hop {
+        if self.0 & DELIVER == 0 { Hop::Link(self.0) } else { Hop::Host(self.0 & !DELIVER) }
+    }
+
+    /// Whether it is a host, and its number or the link's. Nothing branches.
+    #[inline(always)]
+    pub fn split(self) -> (bool, u32) {
+        (self.0 & DELIVER != 0, self.0 & !DELIVER)
+    }
+}
+
+/// A place of a route: a link, which may be computed with the one before it, or the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place(u32);
+
+const FUSED: u32 = 1 << 30;
+
+impl Place {
+    /// Ends a route.
+    pub const END: Place = Place(FUSED - 1);
+
+    #[inline]
+    pub fn of(link: u32) -> Place {
+        debug_assert!(link < FUSED - 1);
+        Place(link)
+    }
+
+    #[inline]
+    pub fn is_end(self) -> bool {
+        self == Place::END
+    }
+
+    /// The link, of a place that is not the end.
+    #[inline]
+    pub fn link(self) -> u32 {
+        self.0 & !FUSED
+    }
+
+    #[inline]
+    pub fn is_fused(self) -> bool {
+        self.0 & FUSED != 0
+    }
+
+    /// The link, if it is computed with the one before it.
+    #[inline]
+    pub fn fused(self) -> Option<u32> {
+        self.is_fused().then_some(self.link())
+    }
+
+    /// Its link is computed with the one before it from now on.
+    pub fn fuse(&mut self) {
+        self.0 |= FUSED;
+    }
+
+    /// The link, or the host of a packet for `dest`; among packets of all directions it cannot be predicted which.
+    #[inline]
+    pub fn then(self, dest: u32) -> Then {
+        Then(select_unpredictable(self.is_end(), Then::host(dest).0, self.link()))
+    }
+}
+
+/// A route of a flow: a place where it begins, or paths over which its packets are spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Route(u32);
+
+const SPREAD: u32 = 1 << 31;
+
+impl Route {
+    /// All packets begin at this place.
+    #[inline]
+    pub fn single(place: u32) -> Route {
+        debug_assert!(place & SPREAD == 0);
+        Route(place)
+    }
+
+    /// Each packet takes one of the paths from this one on.
+    #[inline]
+    pub fn spread(first: u32) -> Route {
+        Route(SPREAD | first)
+    }
+
+    #[inline]
+    pub fn is_spread(self) -> bool {
+        self.0 & SPREAD != 0
+    }
+
+    /// The first of the paths over which packets are spread.
+    #[inline]
+    pub fn paths(self) -> u32 {
+        debug_assert!(self.is_spread());
+        self.0 & !SPREAD
+    }
+
+    /// The place where all packets begin, if they are not spread.
+    #[inline]
+    pub fn place(self) -> u32 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINK: u32 = 123_456;
+
+    /// Each target with its id, which decides the order of events whose ties are equal.
+    const IDS: [(Target, Class, u32); 26] = [
+        (Target::End(LINK), Class::End, LINK),
+        (Target::Wake(LINK), Class::Start, LINK),
+        (Target::Control(LINK), Class::Control, LINK),
+        (Target::Arrival(u32::MAX - 5), Class::Arrival, u32::MAX - 5),
+        (Target::Socket(0x0FFF_FFFF), Class::Timer, 0x0FFF_FFFF),
+        (Target::Limiters(7), Class::Timer, 0x1000_0007),
+        (Target::Host(HostTimer::Interrupt, 5), Class::Timer, 0x2800_0005),
+        (Target::Host(HostTimer::Processor, 5), Class::Timer, 0x2900_0005),
+        (Target::Host(HostTimer::Logger, 5), Class::Timer, 0x2A00_0005),
+        (Target::Host(HostTimer::Reader, 5), Class::Timer, 0x2B00_0005),
+        (Target::Host(HostTimer::Approach, 5), Class::Timer, 0x2C00_0005),
+        (Target::Host(HostTimer::Departure, 0xFF_FFFF), Class::Timer, 0x2DFF_FFFF),
+        (Target::Pair(7), Class::Timer, 0x4000_0007),
+        (Target::Interface(7), Class::Timer, 0x6000_0007),
+        (Target::Refresh(7), Class::Timer, 0x8000_0007),
+        (Target::Watchdog(7), Class::Timer, 0xC000_0007),
+        (Target::Flow(7), Class::Application, 7),
+        (Target::Arrivals(7), Class::Application, 0x8000_0007),
+        (Target::Clock(7), Class::Application, 0x4000_0007),
+        (Target::DiskRead(7), Class::Application, 0x2000_000E),
+        (Target::DiskWrite(7), Class::Application, 0x2000_000F),
+        (Target::Changes, Class::Change, 0x8000_0000),
+        (Target::Reroute(7), Class::Change, 0x4000_0007),
+        (Target::Stop(7), Class::Change, 7),
+        (Target::Sample, Class::Sample, 0),
+        (Target::WarmUp, Class::Sample, 1),
+    ];
+
+    #[test]
+    fn targets_survive_their_events() {
+        for (target, class, id) in IDS {
+            for event in [target.at(Time(9)), target.keyed(Time(9), 1)] {
+                assert_eq!((event.time(), event.class(), event.id()), (Time(9), class, id), "{target:?}");
+                assert_eq!(Target::of(event), target);
+                assert_eq!(Target::arrival(event), (class == Class::Arrival).then_some(id));
+            }
+        }
+    }
+
+    #[test]
+    fn frames_survive() {
+        assert_eq!((Frame::packet(7).is_control(), Frame::packet(7).handle()), (false, 7));
+        let controls = [
+            (Control::Pause { quanta: 0 }, 0x8000_0000),
+            (Control::Pause { quanta: 0xFFFF }, 0x8000_FFFF),
+            (Control::Pfc { about: 0, stop: 0 }, 0xC000_0000),
+            (Control::Pfc { about: 0x81, stop: 0x7E }, 0xC000_817E),
+        ];
+        for (control, bits) in controls {
+            let frame = Frame::control(control.into());
+            assert_eq!((frame, frame.is_control(), frame.content().read()), (Frame(bits), true, control));
+        }
+    }
+
+    #[test]
+    fn hops_and_routes_survive() {
+        assert_eq!((Then::link(LINK).hop(), Then::link(LINK).split()), (Hop::Link(LINK), (false, LINK)));
+        assert_eq!((Then::host(LINK).hop(), Then::host(LINK).split()), (Hop::Host(LINK), (true, LINK)));
+        let mut place = Place::of(LINK);
+        assert_eq!((place.link(), place.fused(), place.then(9)), (LINK, None, Then::link(LINK)));
+        place.fuse();
+        assert_eq!((place.link(), place.fused(), place.then(9)), (LINK, Some(LINK), Then::link(LINK)));
+        assert!(!place.is_end() && Place::END.is_end() && !Place::END.is_fused());
+        assert_eq!(Place::END.then(9), Then::host(9));
+        assert_eq!((Route::single(7).is_spread(), Route::single(7).place()), (false, 7));
+        assert_eq!((Route::spread(7).is_spread(), Route::spread(7).paths()), (true, 7));
+    }
+}
