@@ -13,7 +13,7 @@ use crate::shape::resolve;
 use crate::traces::{Files, text_of};
 use crate::tree::{Node, Origin, Path, at};
 use crate::walk::walk;
-use crate::{Source, schema, toml};
+use crate::{schema, toml};
 
 /// Puts what the files say in the place of their names.
 pub(crate) fn read(tree: &mut Node, files: Files<'_>) -> Vec<Problem> {
@@ -115,7 +115,7 @@ pub fn disk(name: &str, table: Map<String, Json>) -> Result<DiskSpec, Errors> {
     let own = resolve(root, root.pointer("/$defs/Disk").unwrap_or(&Json::Null));
     let table = table.into_iter().map(|(key, value)| with_unit(root, own, key, value)).collect();
     let mut tree = Node::from_json(&Json::Object(table), Origin::Program);
-    let fail = |problems| Errors::from(problems, &Source::value(name, Json::Null), &[]);
+    let fail = |problems| Errors::of_program(problems, name);
     let words = tree.get("profile").and_then(Node::as_text).into_iter().map(str::to_owned).collect();
     let gate = Gate::new(None, Allowed { words, ..Allowed::default() }, Purpose::Read);
     fill(&mut tree, &Path::default(), Files::Through(&gate)).map_err(|problem| fail(vec![problem]))?;

@@ -17,7 +17,7 @@ use crate::{Override, Source, schema};
 /// ```
 pub fn edit(text: &str, path: &str, value: Option<&Json>) -> Result<String, Errors> {
     let source = Source::toml("scenario", text);
-    let fail = |problem: Problem| Errors::from(vec![problem], &source, &[]);
+    let fail = |problem: Problem| source.errors(vec![problem], &[]);
     let mut tree = source.tree().map_err(fail)?;
     let mut document: DocumentMut =
         text.parse().map_err(|_| Errors::one("scenario", path, "the text is no TOML that can be edited"))?;
@@ -34,7 +34,7 @@ pub fn edit(text: &str, path: &str, value: Option<&Json>) -> Result<String, Erro
             };
             let place = change.place(&tree);
             let dropped = change.apply(schema(), &mut tree, 0);
-            let dropped = dropped.map_err(|problem| Errors::from(vec![problem], &source, &[change]))?;
+            let dropped = dropped.map_err(|problem| source.errors(vec![problem], &[change]))?;
             if let Some(node) = tree.at(&place) {
                 set(Spot::Table(root), &place.0, node);
             }

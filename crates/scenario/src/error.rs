@@ -6,7 +6,6 @@ use std::fmt::{self, Write};
 use elephan_units::stop;
 
 use crate::tree::{Node, Origin, Path, Step, Value};
-use crate::{Override, Source};
 
 /// Something wrong, before its place has been turned into line and column.
 #[derive(Clone, Debug)]
@@ -48,6 +47,25 @@ impl Problem {
             None => Problem::at(tree, path, message),
         }
     }
+}
+
+/// The text that problems are found in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sheet<'a> {
+    /// How errors call it.
+    pub name: &'a str,
+    pub text: &'a str,
+    /// Whether line and column say something to a reader.
+    pub has_lines: bool,
+}
+
+/// How errors call a value that is given from outside the text.
+#[derive(Clone, Debug)]
+pub(crate) struct Label {
+    /// The path of the value in its usual form.
+    pub key: String,
+    /// What was given, as in `-s key=value`.
+    pub shown: String,
 }
 
 /// One error with its place.
@@ -109,7 +127,13 @@ impl Errors {
         Errors(vec![Error { place: place.into(), path: path.into(), message: message.into() }])
     }
 
-    pub(crate) fn from(problems: Vec<Problem>, source: &Source, overrides: &[Override]) -> Errors {
+    /// Locates problems of values that a program has given; `name` is what errors call the place.
+    pub(crate) fn of_program(problems: Vec<Problem>, name: &str) -> Errors {
+        Errors::locate(problems, Sheet { name, text: "", has_lines: false }, &[])
+    }
+
+    /// Locates problems in the text, or at what `given` says over it.
+    pub(crate) fn locate(problems: Vec<Problem>, sheet: Sheet<'_>, given: &[&Label]) -> Errors {
         let mut seen = BTreeSet::new();
         let place = |problem: &Problem| match problem.origin {
             Origin::Text(offset) => (0, offset),
@@ -122,12 +146,12 @@ impl Errors {
         });
         let mut errors: Vec<Error> = Vec::new();
         for problem in distinct.by_ref().take(ERRORS_MAX) {
-            errors.push(locate(problem, source, overrides));
+            errors.push(locate(problem, sheet, given));
         }
         let more = distinct.count();
         if more > 0 {
             errors.push(Error {
-                place: source.name().to_owned(),
+                place: sheet.name.to_owned(),
                 path: String::new(),
                 message: format!("and {more} more"),
             });
@@ -136,26 +160,23 @@ impl Errors {
     }
 }
 
-fn locate(problem: Problem, source: &Source, overrides: &[Override]) -> Error {
+fn locate(problem: Problem, sheet: Sheet<'_>, given: &[&Label]) -> Error {
     let mut path = problem.path.to_string();
     let place = match problem.origin {
-        Origin::Text(offset) => {
-            let (line, column) = position(source.text(), offset);
-            match source.is_generated() {
-                true => source.name().to_owned(),
-                false => format!("{}:{line}:{column}", source.name()),
-            }
+        Origin::Text(offset) if sheet.has_lines => {
+            let (line, column) = position(sheet.text, offset);
+            format!("{}:{line}:{column}", sheet.name)
         }
-        Origin::Override(i) => match overrides.get(i) {
-            Some(o) => {
-                if path == o.key() {
+        Origin::Override(i) => match given.get(i) {
+            Some(label) => {
+                if path == label.key {
                     path.clear();
                 }
-                o.label().to_owned()
+                label.shown.clone()
             }
-            None => source.name().to_owned(),
+            None => sheet.name.to_owned(),
         },
-        Origin::Filled | Origin::Program => source.name().to_owned(),
+        Origin::Text(_) | Origin::Filled | Origin::Program => sheet.name.to_owned(),
     };
     Error { place, path, message: problem.message }
 }
@@ -177,10 +198,12 @@ mod tests {
 
     #[test]
     fn what_is_not_seen_is_escaped() {
-        let overrides = [Override::parse("x\u{202e}y=\u{1b}[31m5\0 s").unwrap()];
-        let error = crate::read(&Source::toml("a\nb.toml", "title = \"é א\""), &overrides, None).unwrap_err();
-        let text = error.to_string();
-        assert!(text.starts_with("-s x\\u{202e}y=\\u{1b}[31m5\\0 s: no such key \"x\\u{202e}y\"; valid"), "{text}");
+        let label = Label { key: "x\u{202e}y".to_owned(), shown: "-s x\u{202e}y=\u{1b}[31m5\0 s".to_owned() };
+        let path = Path::default().key("x\u{202e}y");
+        let problem = Problem::new(path, Origin::Override(0), "no such key \"x\u{202e}y\"");
+        let sheet = Sheet { name: "a\nb.toml", text: "title = \"é א\"", has_lines: true };
+        let text = Errors::locate(vec![problem], sheet, &[&label]).to_string();
+        assert_eq!(text, "-s x\\u{202e}y=\\u{1b}[31m5\\0 s: x\\u{202e}y: no such key \"x\\u{202e}y\"");
         let text = Errors::one("a\nb.toml", "", "unknown unit \"\u{2066}s\": é א e\u{301} \\ '").to_string();
         assert_eq!(text, "a\\nb.toml: unknown unit \"\\u{2066}s\": é א e\u{301} \\ '");
     }

@@ -13,10 +13,10 @@ use crate::error::Errors;
 use crate::near::hint;
 use crate::preset::{expand_management, expand_queues};
 use crate::resolve::limit_of;
+use crate::schema;
 use crate::shape::{Shape, branches, by_tag, resolve};
 use crate::tree::{Node, Origin, Path};
 use crate::walk::walk;
-use crate::{Source, schema};
 
 /// The options of `stack` with those in `table` over them. A number for a time is seconds, for a size bytes. `name` is what
 /// errors call the place.
@@ -32,7 +32,7 @@ pub fn tcp_options(name: &str, stack: &str, table: Map<String, Json>) -> Result<
     let table = Json::Object(table);
     let problems = walk(root, words, &Node::from_json(&table, Origin::Program), &Path::default());
     if !problems.is_empty() {
-        return Err(Errors::from(problems, &Source::value(name, Json::Null), &[]));
+        return Err(Errors::of_program(problems, name));
     }
     let mut overrides: Overrides =
         serde_json::from_value(table.clone()).map_err(|e| fail("", e.to_string().replace('\n', " ")))?;
@@ -60,7 +60,7 @@ pub fn queue(name: &str, kind: &str, table: Map<String, Json>, bdp_bytes: u64) -
     expand_queues(&mut tree);
     let problems = walk(root, words, &tree, &Path::default());
     if !problems.is_empty() {
-        return Err(Errors::from(problems, &Source::value(name, Json::Null), &[]));
+        return Err(Errors::of_program(problems, name));
     }
     let spec: QueueSpec =
         serde_json::from_value(tree.to_json()).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
@@ -80,7 +80,7 @@ pub fn queue(name: &str, kind: &str, table: Map<String, Json>, bdp_bytes: u64) -
 /// Congestion management of this kind with its parameters in `table`, numbers as for [`queue`]; `name` is what errors
 /// call the place. How a network carries it out is refused: without a network it would say nothing.
 pub fn congestion_management(name: &str, kind: &str, table: Map<String, Json>) -> Result<CongestionManagement, Errors> {
-    let fail = |problems| Errors::from(problems, &Source::value(name, Json::Null), &[]);
+    let fail = |problems| Errors::of_program(problems, name);
     let handling = serde_json::to_value(Handling { limiter_limit: Some(Size::Packets(1)), ..Handling::default() })
         .unwrap_or_default();
     if let Some(key) = table.keys().find(|key| handling.get(key).is_some()) {
@@ -134,7 +134,7 @@ fn host_model<T: DeserializeOwned>(name: &str, definition: &str, table: Map<Stri
     let given = Json::Object(table.into_iter().map(|(key, value)| with_unit(root, words, key, value)).collect());
     let problems = walk(root, words, &Node::from_json(&given, Origin::Program), &Path::default());
     if !problems.is_empty() {
-        return Err(Errors::from(problems, &Source::value(name, Json::Null), &[]));
+        return Err(Errors::of_program(problems, name));
     }
     serde_json::from_value(given).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use crate::error::{Errors, Problem};
+use crate::error::{Errors, Label, Problem};
 use crate::near::nearest;
 use crate::shape::{Shape, admits, branches, by_tag, is_type, members, names};
 use crate::tree::{Entry, Node, Origin, Path, Step, Value, at};
@@ -18,8 +18,7 @@ use crate::{elsewhere, near, toml};
 /// One parameter given from outside the text.
 #[derive(Clone, Debug)]
 pub struct Override {
-    key: String,
-    label: String,
+    label: Label,
     steps: Path,
     value: Given,
 }
@@ -65,18 +64,22 @@ impl Override {
 
     fn new(key: &str, label: String, value: Given) -> Result<Override, Errors> {
         match parse_path(key) {
-            Ok(steps) => Ok(Override { key: steps.to_string(), label, steps, value }),
+            Ok(steps) => Ok(Override { label: Label { key: steps.to_string(), shown: label }, steps, value }),
             Err(message) => Err(Errors::one(label, "", message)),
         }
     }
 
     /// The path in its usual form.
     pub fn key(&self) -> &str {
-        &self.key
+        &self.label.key
     }
 
     /// How messages call it.
     pub fn label(&self) -> &str {
+        &self.label.shown
+    }
+
+    pub(crate) fn named(&self) -> &Label {
         &self.label
     }
 

@@ -6,7 +6,7 @@ use elephan_cc::guest::Interpreter;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use crate::error::{Errors, Problem};
+use crate::error::{Errors, Label, Problem, Sheet};
 use crate::gate::{Allowed, Gate};
 use crate::output::{self, Provenance};
 use crate::resolve::{changes, resolve};
@@ -90,12 +90,16 @@ impl Source {
 
     /// Returns what is written as a JSON value, before anything is checked but its syntax.
     pub fn to_json(&self) -> Result<Json, Errors> {
-        self.tree().map(|tree| tree.to_json()).map_err(|problem| Errors::from(vec![problem], self, &[]))
+        self.tree().map(|tree| tree.to_json()).map_err(|problem| self.errors(vec![problem], &[]))
     }
 
-    /// JSON on one line comes from a program: a column in it says nothing to a reader.
-    pub(crate) fn is_generated(&self) -> bool {
-        matches!(self.form, Form::Json) && !self.text.trim_end().contains('\n')
+    /// Returns problems of this text, under these overrides, with their places.
+    pub(crate) fn errors(&self, problems: Vec<Problem>, overrides: &[Override]) -> Errors {
+        // JSON on one line comes from a program: a column in it says nothing to a reader.
+        let is_generated = matches!(self.form, Form::Json) && !self.text.trim_end().contains('\n');
+        let sheet = Sheet { name: &self.name, text: &self.text, has_lines: !is_generated };
+        let labels: Vec<&Label> = overrides.iter().map(Override::named).collect();
+        Errors::locate(problems, sheet, &labels)
     }
 
     /// How files that it names are found.
@@ -149,7 +153,7 @@ impl Resolved {
 
 /// Reads a scenario with overrides; `seed` wins over the scenario's own.
 pub fn read(source: &Source, overrides: &[Override], seed: Option<u64>) -> Result<Resolved, Errors> {
-    let fail = |problems: Vec<Problem>| Errors::from(problems, source, overrides);
+    let fail = |problems: Vec<Problem>| source.errors(problems, overrides);
     let written = prepare(source, overrides, seed).map_err(fail)?;
     let Written { tree, words, dropped, has_sweep } = written;
     let interpreter = source.interpreter.as_deref();

@@ -195,7 +195,7 @@ pub fn sweep(
     seed: Option<u64>,
 ) -> Result<Sweep, Errors> {
     let fixed: Vec<Override> = arguments.iter().filter_map(AxisArgument::single).cloned().collect();
-    let fail = |problems| Errors::from(problems, source, &fixed);
+    let fail = |problems| source.errors(problems, &fixed);
     let written = prepare(source, &fixed, seed).map_err(fail)?;
     let tree = source.tree().map_err(|p| fail(vec![p]))?;
     let empty = Node::table(Origin::Program);
