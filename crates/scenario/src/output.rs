@@ -224,7 +224,8 @@ impl<'a> Marker<'a> {
             ["congestion_management", key] if self.tree.at(at).is_some() => {
                 let preset =
                     self.tree.get("congestion_management").and_then(|m| m.get("preset")).and_then(Node::as_text);
-                return preset::of_qcn(preset.unwrap_or_default(), key);
+                let origin = if preset::is_assumed_of_qcn(key) { Origin::Assumed } else { Origin::Default };
+                return (origin, Some(format!("preset {}", preset.unwrap_or_default())));
             }
             ["traffic", _, "congestion_control", ..] => return self.congestion_control(schema, json, at),
             _ => {}

@@ -6,7 +6,6 @@ use elephan_link::queue::Dualpi2Preset;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::output::Origin as Given;
 use crate::toml;
 use crate::tree::{Node, Origin, Value};
 
@@ -106,11 +105,10 @@ fn keys_of(preset: QcnPreset) -> &'static str {
     }
 }
 
-/// Where a key that the preset of QCN called `name` fills in comes from: the pages of 64 bytes are read into the document of
+/// Whether no publication says what a preset of QCN fills in for this key: the pages of 64 bytes are read into the document of
 /// 2007, and that it has no timer for its cycles.
-pub(crate) fn of_qcn(name: &str, key: &str) -> (Given, Option<String>) {
-    let assumed = matches!(key, "page" | "sampling" | "cycle_time" | "hyper_active_span" | "fbhat" | "efr_max");
-    (if assumed { Given::Assumed } else { Given::Default }, Some(format!("preset {name}")))
+pub(crate) fn is_assumed_of_qcn(key: &str) -> bool {
+    matches!(key, "page" | "sampling" | "cycle_time" | "hyper_active_span" | "fbhat" | "efr_max")
 }
 
 /// Fills in the keys of `[congestion_management]` if it names a preset.
