@@ -8,11 +8,11 @@ use elephan_link::{
     headroom::{self, Feeder},
     queue::{Limit, QueueSpec},
 };
+use elephan_roce::wire;
 use elephan_tcp::Options;
 use elephan_traffic::{Kind, Start};
 use elephan_units::{Rate, Span, Time};
 
-use crate::resolve::ip_bytes;
 pub use crate::written::{Ecmp, Jitter, Order, Reorder};
 
 /// One run, ready to build.
@@ -151,7 +151,7 @@ impl Plan {
     pub fn largest_packet(&self) -> u64 {
         let of = |traffic: &Traffic, flow: &FlowPlan| {
             let [sender, receiver] = [flow.sender, flow.receiver].map(|end| &*self.options[end as usize]);
-            ip_bytes(traffic, sender, receiver)
+            traffic.ip_bytes(sender, receiver)
         };
         self.traffic.iter().flat_map(|t| t.flows.iter().map(move |flow| of(t, flow))).max().unwrap_or(0)
     }
@@ -188,6 +188,20 @@ pub struct Traffic {
     /// IEEE 802.1Q priority of its packets, 0..7, and the weight of each of its connections, at least 1.
     pub priority: u8,
     pub weight: u16,
+}
+
+/// IP and TCP headers of a full segment, whose MSS counts TCP options (RFC 6691).
+const TCP_HEADERS_BYTES: u64 = 40;
+
+impl Traffic {
+    /// Returns the bytes of the largest IP packet between these ends; of RoCE with the telemetry that a congestion control may ask for.
+    pub(crate) fn ip_bytes(&self, sender: &Options, receiver: &Options) -> u64 {
+        if let Some(roce) = &self.roce {
+            return roce.mtu.0 + u64::from(wire::HEADERS_BYTES + wire::TELEMETRY_BYTES);
+        }
+        let of_connection = || sender.mss.0.min(receiver.mss.0) + TCP_HEADERS_BYTES;
+        self.kind.carrier().packet_bytes().unwrap_or_else(of_connection)
+    }
 }
 
 /// One connection, stream or pair.

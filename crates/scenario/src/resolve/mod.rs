@@ -17,7 +17,6 @@ mod stacks;
 mod steps;
 
 pub use checks::limit_of;
-pub(crate) use routes::ip_bytes;
 
 use std::collections::BTreeMap;
 

@@ -8,17 +8,13 @@
 
 use std::collections::BTreeMap;
 
-use elephan_roce::wire;
-use elephan_tcp::Options;
 use elephan_units::{Span, stop};
 
 use super::Resolver;
-use crate::plan::{FlowPlan, NodeKind, Traffic};
+use crate::plan::{FlowPlan, NodeKind};
 use crate::tree::at;
 use crate::written::Scenario;
 
-/// IP and TCP headers of a full segment, whose MSS counts TCP options (RFC 6691).
-const TCP_HEADERS_BYTES: u64 = 40;
 /// The largest pure ACK: both headers and 40 bytes of options.
 const ACK_BYTES: u64 = 80;
 
@@ -215,15 +211,6 @@ struct Crossed {
     impatient: Vec<(usize, String)>,
 }
 
-/// Largest IP packet of a flow of a traffic entry; of RoCE with the telemetry that a congestion control may ask for.
-pub(crate) fn ip_bytes(traffic: &Traffic, sender: &Options, receiver: &Options) -> u64 {
-    if let Some(roce) = &traffic.roce {
-        return roce.mtu.0 + u64::from(wire::HEADERS_BYTES + wire::TELEMETRY_BYTES);
-    }
-    let of_connection = || sender.mss.0.min(receiver.mss.0) + TCP_HEADERS_BYTES;
-    traffic.kind.carrier().packet_bytes().unwrap_or_else(of_connection)
-}
-
 impl Resolver<'_> {
     /// Checks that every flow has a path, and works out `bdp_bytes`.
     pub(super) fn routes(&mut self, words: &Scenario) {
@@ -260,7 +247,7 @@ impl Resolver<'_> {
         let mut longest_rtt_ps = 0;
         for (entry, traffic) in self.traffic.iter().enumerate() {
             let sizes =
-                |flow: &FlowPlan| ip_bytes(traffic, self.stacks.get(flow.sender), self.stacks.get(flow.receiver));
+                |flow: &FlowPlan| traffic.ip_bytes(self.stacks.get(flow.sender), self.stacks.get(flow.receiver));
             let mut longest = (0, None);
             for run in traffic.flows.chunk_by(|x, y| (x.from, x.to) == (y.from, y.to)) {
                 stop::look();
