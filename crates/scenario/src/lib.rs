@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod axes;
 mod controls;
 mod disks;
 mod drawn;
@@ -30,6 +31,7 @@ pub mod template;
 mod toml;
 mod traces;
 mod tree;
+mod types;
 mod walk;
 pub mod written;
 
