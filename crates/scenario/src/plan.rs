@@ -83,6 +83,8 @@ pub struct Link {
     pub delay: Span,
     pub framing: Framing,
     pub queue: QueueSpec,
+    /// The round-trip time that a limit of "1 bdp" refers to at this port, if the scenario says it.
+    pub bdp_rtt: Option<Span>,
     /// What a limit of "1 bdp" means at this port, in bytes.
     pub bdp_bytes: u64,
     /// IP bytes of the largest packet that crosses it on a shortest path; 0 if none does.

@@ -15,6 +15,7 @@ use serde_json::Value as Json;
 
 use super::Outcome;
 use super::groups::Groups;
+use super::links::sets_queue;
 use super::routes::Crossing;
 use super::steps::Ground;
 use crate::error::Problem;
@@ -22,7 +23,7 @@ use crate::plan::{Change, CongestionControlChange, Link, LinkChange, Node as Pla
 use crate::tree::{Node, Origin, Path, Step, at};
 use crate::types::typed;
 use crate::walk::walk;
-use crate::written::Scenario;
+use crate::written::{Links, PortOf, Scenario};
 use crate::{Override, schema};
 
 /// Entries of one run, at most.
@@ -275,9 +276,9 @@ impl<'a> State<'a> {
         (i, old, new): (usize, &Link, &Link),
         set: &[Path],
     ) -> Result<Option<LinkChange>, (Path, &'static str)> {
-        let (which, forward) = self.entries[i];
+        let (entry, forward) = self.entries[i];
         if old.queue != new.queue && fixed(&old.queue) != fixed(&new.queue) {
-            let place = at!["links", which, if forward { "forward" } else { "backward" }, "queue"];
+            let place = at!["links", entry, words.links[entry].direction(forward).0, "queue"];
             return Err((place, "only the limits of a queue can change during a run"));
         }
         let none = LinkChange { link: i as u32, ..LinkChange::default() };
@@ -290,7 +291,7 @@ impl<'a> State<'a> {
         };
         let single = own_port.get(&(i as u32)).map(String::as_str);
         let host = matches!(self.nodes[new.from as usize].kind, NodeKind::Host);
-        if sets_queue(words, ((which, forward), single), host, set) {
+        if sets_queue(words, PortOf { entry, forward, single, host }, set) {
             let [limit, mark_above] = limits(&new.queue, new.bdp_bytes);
             change.limit = (limit != self.limits[i][0]).then_some(limit);
             change.mark_above = (mark_above != self.limits[i][1]).then_some(mark_above);
@@ -314,31 +315,6 @@ fn fixed(queue: &QueueSpec) -> Json {
         map.shift_remove("mark_above");
     }
     json
-}
-
-/// Whether the entry says anew what the queue of a direction is, or what a bdp is there.
-pub(super) fn sets_queue(
-    words: &Scenario,
-    ((entry, forward), single): ((usize, bool), Option<&str>),
-    host: bool,
-    set: &[Path],
-) -> bool {
-    let link = &words.links[entry];
-    let (own, name) = if forward { (&link.forward, "forward") } else { (&link.backward, "backward") };
-    let at = at!["links", entry];
-    let single = single.map(|name| (&link.ports[name], at.key("ports").key(name)));
-    let queue = match (&single, &own.queue) {
-        (Some((of, at)), _) if of.queue.is_some() => at.key("queue"),
-        (_, Some(_)) => at.key(name).key("queue"),
-        (_, None) => at.key(if host { "host_queue" } else { "queue" }),
-    };
-    let rtt = match &single {
-        Some((of, at)) if of.bdp_rtt.is_some() => at.key("bdp_rtt"),
-        _ if own.bdp_rtt.is_some() => at.key(name).key("bdp_rtt"),
-        _ => at.key("bdp_rtt"),
-    };
-    set.iter()
-        .any(|place| [&queue, &rtt].into_iter().any(|of| place.0.starts_with(&of.0) || of.0.starts_with(&place.0)))
 }
 
 /// What an entry sets, whole: a part of a value (`loss.bernoulli`, `congestion_control.kind`) would mean something else over a scenario
@@ -377,9 +353,7 @@ fn can_change(path: &Path) -> bool {
     match keys.as_slice() {
         ["links", "[]", "ports", _, what, ..]
         | ["links", "[]", "forward" | "backward", what, ..]
-        | ["links", "[]", what, ..] => {
-            matches!(*what, "rate" | "delay" | "up" | "loss" | "queue" | "host_queue" | "bdp_rtt")
-        }
+        | ["links", "[]", what, ..] => Links::can_change(what),
         ["traffic", "[]", "congestion_control", ..] | ["traffic", "[]", "tcp", "congestion_control", ..] => true,
         _ => false,
     }

@@ -8,8 +8,7 @@ use elephan_units::{Bytes, Size, Span, parse_size, stop};
 use serde_json::Value as Json;
 
 use super::Resolver;
-use super::changes::sets_queue;
-use super::routes::Crossing;
+use super::links::sets_queue;
 use crate::plan::{NodeKind, headroom};
 use crate::tree::{Path, at};
 use crate::written::{Scenario, Switches};
@@ -204,10 +203,8 @@ impl Resolver<'_> {
         for i in links {
             stop::look();
             let slow = self.slow(i).map(|message| (at!["links", self.entries[i].0, "rate"], message));
-            let host = self.groups.of_node(self.links[i].from).host;
-            let single = self.own_port.get(&(i as u32)).map(String::as_str);
-            let of_now = set.is_none_or(|set| sets_queue(words, (self.entries[i], single), host, set));
-            let queue = if of_now { self.faults(i) } else { Vec::new() };
+            let of_now = set.is_none_or(|set| sets_queue(words, self.port_of(i), set));
+            let queue = if of_now { self.faults(words, i) } else { Vec::new() };
             for (at, message) in slow.into_iter().chain(queue) {
                 // The links of an entry have it in common.
                 if reported.insert(at.to_string()) {
@@ -218,11 +215,12 @@ impl Resolver<'_> {
     }
 
     /// What is wrong with the queue of a direction, each with its place.
-    fn faults(&self, i: usize) -> Vec<(Path, String)> {
-        let limit = self.queue_problem(i, &self.crossings[i]).map(|message| ("limit", message));
+    fn faults(&self, words: &Scenario, i: usize) -> Vec<(Path, String)> {
+        let limit = self.queue_problem(words, i).map(|message| ("limit", message));
         let apart = self.apart(i).map(|message| ("kind", message));
-        let found = [limit, self.links[i].queue.problem(), self.too_shallow(i), apart, self.below_xoff(i)];
-        found.into_iter().flatten().map(|(key, message)| (self.queue_path(i, key), message)).collect()
+        let found =
+            [limit, self.links[i].queue.problem(), self.too_shallow(words, i), apart, self.below_xoff(words, i)];
+        found.into_iter().flatten().map(|(key, message)| (self.queue_path(words, i, key), message)).collect()
     }
 
     /// A queue that cannot be had once for each priority, where one of both ends pauses single priorities.
@@ -240,7 +238,7 @@ impl Resolver<'_> {
 
     /// A limit of a queue, or of that of a class, below the XOFF that counts what waits in it, or what came from one port (of which no
     /// more can wait in it): it drops before the switch can pause. The key that says it, and what is wrong.
-    fn below_xoff(&self, i: usize) -> Option<(&'static str, String)> {
+    fn below_xoff(&self, words: &Scenario, i: usize) -> Option<(&'static str, String)> {
         let link = &self.links[i];
         let NodeKind::Switch(switch) = &self.nodes[link.from as usize].kind else { return None };
         let (xoff, lossless) = match &switch.flow_control {
@@ -256,35 +254,35 @@ impl Resolver<'_> {
             let limit = Limit::of(Some(size), link.bdp_bytes);
             (limit.bytes.min(limit.packets.saturating_mul(frame)) < xoff.0).then_some(size)
         };
-        let words =
+        let told =
             |shown: String| format!("{shown} is below xoff, {xoff}: it drops before the switch pauses ({})", link.name);
         if let Some(size) = below(&link.queue) {
-            return Some(("limit", words(self.written(&self.queue_path(i, "limit"), size))));
+            return Some(("limit", told(self.written(&self.queue_path(words, i, "limit"), size))));
         }
         classes_of(&link.queue).into_iter().enumerate().find_map(|(class, (priorities, queue))| {
             let size = below(queue).filter(|_| priorities & lossless != 0)?;
-            Some(("classes", format!("class {class}: queue.limit: {}", words(size.to_string()))))
+            Some(("classes", format!("class {class}: queue.limit: {}", told(size.to_string()))))
         })
     }
 
     /// A depth beside the limit that no packet of the largest flow fits into. Its key, and what is wrong.
-    fn too_shallow(&self, i: usize) -> Option<(&'static str, String)> {
+    fn too_shallow(&self, words: &Scenario, i: usize) -> Option<(&'static str, String)> {
         let (link, ip_bytes) = (&self.links[i], self.crossings[i].ip_bytes);
         let frame = u64::from(link.framing.charged_bytes(u32::try_from(ip_bytes).unwrap_or(u32::MAX / 2)));
         let (key, depth) = link.queue.depths().into_iter().find(|&(_, depth)| ip_bytes > 0 && depth.0 < frame)?;
-        let shown = self.written(&self.queue_path(i, key), depth);
+        let shown = self.written(&self.queue_path(words, i, key), depth);
         Some((key, format!("{shown} cannot hold one packet of {frame} B ({})", link.name)))
     }
 
-    fn queue_problem(&self, i: usize, crossing: &Crossing) -> Option<String> {
-        let link = &self.links[i];
+    fn queue_problem(&self, words: &Scenario, i: usize) -> Option<String> {
+        let (link, crossing) = (&self.links[i], &self.crossings[i]);
         let limit = limit_of(&link.queue)?;
         let frame = u64::from(link.framing.charged_bytes(u32::try_from(crossing.ip_bytes).unwrap_or(u32::MAX / 2)));
         match limit {
             Size::Packets(0) => Some("0 packets: a queue holds one packet at least".to_owned()),
             Size::Bytes(0) | Size::NanoBdp(0) => Some("0: a queue holds one packet at least".to_owned()),
             Size::Bytes(bytes) if crossing.ip_bytes > 0 && bytes < frame => {
-                let shown = self.written(&self.queue_path(i, "limit"), limit);
+                let shown = self.written(&self.queue_path(words, i, "limit"), limit);
                 Some(format!("{shown} cannot hold one packet of {frame} B ({})", link.name))
             }
             Size::NanoBdp(_) if crossing.mean_rtt().is_none() && link.bdp_bytes == 0 => {
@@ -292,7 +290,7 @@ impl Resolver<'_> {
             }
             Size::NanoBdp(nano) => {
                 let bytes = Size::of_bdp(nano, link.bdp_bytes);
-                let text = self.written(&self.queue_path(i, "limit"), limit);
+                let text = self.written(&self.queue_path(words, i, "limit"), limit);
                 (crossing.ip_bytes > 0 && bytes < frame)
                     .then(|| format!("{text} is {bytes} B here, less than one packet of {frame} B ({})", link.name))
             }
@@ -300,19 +298,10 @@ impl Resolver<'_> {
         }
     }
 
-    /// Where a parameter of the queue of a direction is written.
-    pub(super) fn queue_path(&self, i: usize, key: &str) -> Path {
-        let (entry, forward) = self.entries[i];
-        let at = at!["links", entry];
-        let own = at.key(if forward { "forward" } else { "backward" }).key("queue");
-        let host = self.groups.of_node(self.links[i].from).host;
-        let shared = at.key(if host { "host_queue" } else { "queue" });
-        let single = self.own_port.get(&(i as u32)).map(|name| at.key("ports").key(name).key("queue"));
-        match single.filter(|path| self.tree.at(path).is_some()) {
-            Some(single) => single.key(key),
-            None if self.tree.at(&own).is_some() => own.key(key),
-            None => shared.key(key),
-        }
+    /// Where a parameter of the queue of a port is written.
+    pub(super) fn queue_path(&self, words: &Scenario, i: usize, key: &str) -> Path {
+        let port = self.port_of(i);
+        words.links[port.entry].place(port, "queue").key(key)
     }
 
     /// Memories of switches against the packets that pass and, but `after_change`, which moves no headroom, against that.

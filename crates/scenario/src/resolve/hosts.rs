@@ -35,8 +35,8 @@ impl Resolver<'_> {
             let (name, port) = (words.hosts.keys().nth(self.groups.of_node(link.from).index), &link.name);
             if !matches!(&link.queue, QueueSpec::Fifo(fifo) if fifo.limit.is_none() && fifo.mark_above.is_none()) {
                 let message = format!("the queue of {port} is the host's transmit side: say txqueuelen and ring there");
-                let place = self.queue_path(i, "kind");
-                let place = if self.tree.at(&place).is_some() { place } else { self.queue_path(i, "limit") };
+                let place = self.queue_path(words, i, "kind");
+                let place = if self.tree.at(&place).is_some() { place } else { self.queue_path(words, i, "limit") };
                 return self.report(place, message);
             }
             let far = &self.nodes[link.to as usize].kind;

@@ -11,7 +11,7 @@ use super::Resolver;
 use super::groups::Group;
 use crate::plan::{Impairments, Link};
 use crate::tree::{Path, at};
-use crate::written::{Delay, Jitter, LinkPairing, Links, Reorder, Scenario, Spread};
+use crate::written::{Delay, Jitter, LinkPairing, LinkWords, Links, PortOf, Reorder, Scenario, Spread};
 
 /// Links of one run, at most.
 const LINKS_MAX: usize = 4_000_000;
@@ -25,6 +25,7 @@ impl Resolver<'_> {
             if self.links.len() + 2 * pairs.len() > LINKS_MAX {
                 return self.report(at!["links", entry], format!("more than {} links", LINKS_MAX / 2));
             }
+            let said = Said::of(link);
             for (i, &(a, b)) in pairs.iter().enumerate() {
                 stop::look();
                 if let Some(&other) = joined.get(&(a.min(b), a.max(b))) {
@@ -34,7 +35,7 @@ impl Resolver<'_> {
                     break;
                 }
                 joined.insert((a.min(b), a.max(b)), entry);
-                self.join(words.seed, entry, link, (a, b), (i, pairs.len()));
+                self.join(words.seed, (entry, link), &said, (a, b), (i, pairs.len()));
             }
         }
         for (entry, link) in words.links.iter().enumerate() {
@@ -75,11 +76,17 @@ impl Resolver<'_> {
         Some(pairs)
     }
 
-    fn join(&mut self, seed: u64, entry: usize, link: &Links, (a, b): (u32, u32), place: (usize, usize)) {
+    fn join(
+        &mut self,
+        seed: u64,
+        (entry, link): (usize, &Links),
+        said: &Said,
+        (a, b): (u32, u32),
+        place: (usize, usize),
+    ) {
         let first = self.links.len() as u32;
         for forward in [true, false] {
             let (from, to) = if forward { (a, b) } else { (b, a) };
-            let own = if forward { &link.forward } else { &link.backward };
             self.links.push(Link {
                 name: format!("{}->{}", self.nodes[from as usize].name, self.nodes[to as usize].name),
                 from,
@@ -89,53 +96,45 @@ impl Resolver<'_> {
                 delay: Span::ZERO,
                 framing: link.framing,
                 queue: QueueSpec::default(),
+                bdp_rtt: None,
                 bdp_bytes: 0,
                 ip_bytes: 0,
-                up: link.up,
+                up: true,
                 loss: Loss::None,
-                impairments: Impairments {
-                    packets: own.packets.unwrap_or(link.packets),
-                    reorder: own.reorder.clone().or(link.reorder.clone()),
-                    duplicate: own.duplicate.or(link.duplicate).unwrap_or(0.0),
-                    jitter: own.jitter.clone().or(link.jitter.clone()),
-                },
+                impairments: Impairments::default(),
             });
             self.entries.push((entry, forward));
         }
         for i in first..first + 2 {
-            self.direct(seed, link, i, place);
+            self.direct(seed, (link, said), i, place);
         }
     }
 
-    /// What a direction has of its entry, and can change: `place` is that of its link among those of the entry.
-    fn direct(&mut self, seed: u64, link: &Links, i: u32, place: (usize, usize)) {
+    /// What a direction has of its entry: `place` is that of its link among those of the entry.
+    fn direct(&mut self, seed: u64, (link, said): (&Links, &Said), i: u32, place: (usize, usize)) {
         let forward = self.entries[i as usize].1;
-        let own = if forward { &link.forward } else { &link.backward };
         let old = &self.links[i as usize];
-        let host = self.groups.of_node(old.from).host;
+        let words = said.to(forward, self.groups.of_node(old.from).host);
         // The stream bears the forward name in both directions, so that an ordinary delay is the same each way.
-        let stream = if own.delay.is_some() || forward { i } else { old.reverse };
-        let delay = draw(own.delay.as_ref().unwrap_or(&link.delay), seed, &self.links[stream as usize].name, place);
-        let new = &mut self.links[i as usize];
-        new.delay = delay;
-        new.rate = own.rate.unwrap_or(link.rate);
-        new.up = link.up;
-        new.queue.clone_from(own.queue.as_ref().unwrap_or(if host { &link.host_queue } else { &link.queue }));
-        new.loss.clone_from(own.loss.as_ref().unwrap_or(&link.loss));
+        let own_delay = link.direction(forward).1.delay.is_some();
+        let stream = if own_delay || forward { i } else { old.reverse };
+        let delay = words.delay.as_ref().map(|delay| draw(delay, seed, &self.links[stream as usize].name, place));
+        tell(words, delay, &mut self.links[i as usize]);
     }
 
     /// Works out anew what the links of an entry have, which are `all`, and what a bdp is there.
     pub(super) fn derive(&mut self, words: &Scenario, entry: usize, all: std::ops::Range<usize>) {
         let link = &words.links[entry];
+        let said = Said::of(link);
         let count = all.len() / 2;
         for (place, i) in all.clone().enumerate() {
             stop::look();
-            self.direct(words.seed, link, i as u32, (place / 2, count));
+            self.direct(words.seed, (link, &said), i as u32, (place / 2, count));
         }
         self.own_ports(words.seed, entry, link);
         for i in all {
             self.links[i].up &= self.links[self.links[i].reverse as usize].up;
-            self.links[i].bdp_bytes = self.bdp_bytes(words, i);
+            self.links[i].bdp_bytes = self.bdp_bytes(i);
         }
     }
 
@@ -157,69 +156,64 @@ impl Resolver<'_> {
             }
             for (i, &port) in ports.iter().enumerate() {
                 let plan = &mut self.links[port as usize];
-                let stream = plan.name.clone();
-                plan.rate = own.rate.unwrap_or(plan.rate);
-                plan.up = own.up.unwrap_or(plan.up);
-                if let Some(delay) = &own.delay {
-                    plan.delay = draw(delay, seed, &stream, (i, ports.len()));
-                }
-                if let Some(loss) = &own.loss {
-                    plan.loss.clone_from(loss);
-                }
-                if let Some(queue) = &own.queue {
-                    plan.queue.clone_from(queue);
-                }
-                let impairments = &mut plan.impairments;
-                impairments.packets = own.packets.unwrap_or(impairments.packets);
-                impairments.reorder = own.reorder.clone().or(impairments.reorder.take());
-                impairments.jitter = own.jitter.clone().or(impairments.jitter.take());
-                impairments.duplicate = own.duplicate.unwrap_or(impairments.duplicate);
+                let delay = own.delay.as_ref().map(|delay| draw(delay, seed, &plan.name, (i, ports.len())));
+                tell(own, delay, plan);
                 self.own_port.insert(port, name.clone());
             }
         }
     }
 
+    /// The port of a link, by the words that are its own.
+    pub(super) fn port_of(&self, i: usize) -> PortOf<'_> {
+        let (entry, forward) = self.entries[i];
+        let single = self.own_port.get(&(i as u32)).map(String::as_str);
+        PortOf { entry, forward, single, host: self.groups.of_node(self.links[i].from).host }
+    }
+
     pub(super) fn check_link(&mut self, entry: usize, link: &Links) {
         let at = at!["links", entry];
-        for (name, own) in [("forward", &link.forward), ("backward", &link.backward)] {
+        for forward in [true, false] {
+            let (name, own) = link.direction(forward);
             if own.up.is_some() {
                 let message = "a link is up or down both ways: say up of the link itself, or of one of its ports";
                 self.report(at.key(name).key("up"), message);
             }
         }
-        let mut owners = vec![(at.key("forward"), &link.forward), (at.key("backward"), &link.backward)];
-        owners.extend(link.ports.iter().map(|(name, own)| (at.key("ports").key(name), own)));
-        let delays = owners.iter().map(|(at, own)| (at.key("delay"), own.delay.as_ref()));
-        for (at, delay) in delays.chain([(at.key("delay"), Some(&link.delay))]) {
-            if let Some(Delay::Spread(Spread::Uniform([low, high]))) = delay
+        let own = link.own_words(&at);
+        let shared = link.of_all(false);
+        let of_entry = (at, &shared);
+        for (at, words) in own.iter().chain([&of_entry]) {
+            if let Some(Delay::Spread(Spread::Uniform([low, high]))) = &words.delay
                 && low > high
             {
-                self.report(at.key("uniform"), format!("{low} is above {high}; write the smaller first"));
+                self.report(at.key("delay").key("uniform"), format!("{low} is above {high}; write the smaller first"));
             }
         }
-        self.check_impairments(&at, link.reorder.as_ref(), link.jitter.as_ref());
-        for (at, own) in &owners {
-            self.check_impairments(at, own.reorder.as_ref(), own.jitter.as_ref());
+        for (at, words) in [&of_entry].into_iter().chain(&own) {
+            self.check_impairments(at, words.reorder.as_ref(), words.jitter.as_ref());
         }
-        let losses = owners.iter().map(|(at, own)| (at.key("loss"), own.loss.as_ref()));
-        for (at, loss) in losses.chain([(at.key("loss"), Some(&link.loss))]) {
-            match loss {
-                Some(Loss::Periodic(0)) => self.report(at.key("periodic"), "0: every N-th packet, so 1 at least"),
-                Some(Loss::Bernoulli(p)) if !(0.0..=1.0).contains(p) => {
-                    self.report(at.key("bernoulli"), format!("{p}: a probability is from 0 to 1"));
-                }
-                Some(Loss::GilbertElliott(model)) => {
-                    let wrong = model.probabilities().into_iter().find(|(_, p)| !(0.0..=1.0).contains(p));
-                    if let Some((name, p)) = wrong {
-                        let message = format!("{p}: a probability is from 0 to 1");
-                        self.report(at.key("gilbert_elliott").key(name), message);
-                    }
-                }
-                Some(Loss::Listed(ordinals)) if ordinals.contains(&0) => {
-                    self.report(at.key("listed"), "0: packets are counted from 1");
-                }
-                _ => {}
+        for (at, words) in own.iter().chain([&of_entry]) {
+            self.check_loss(&at.key("loss"), words.loss.as_ref());
+        }
+    }
+
+    fn check_loss(&mut self, at: &Path, loss: Option<&Loss>) {
+        match loss {
+            Some(Loss::Periodic(0)) => self.report(at.key("periodic"), "0: every N-th packet, so 1 at least"),
+            Some(Loss::Bernoulli(p)) if !(0.0..=1.0).contains(p) => {
+                self.report(at.key("bernoulli"), format!("{p}: a probability is from 0 to 1"));
             }
+            Some(Loss::GilbertElliott(model)) => {
+                let wrong = model.probabilities().into_iter().find(|(_, p)| !(0.0..=1.0).contains(p));
+                if let Some((name, p)) = wrong {
+                    let message = format!("{p}: a probability is from 0 to 1");
+                    self.report(at.key("gilbert_elliott").key(name), message);
+                }
+            }
+            Some(Loss::Listed(ordinals)) if ordinals.contains(&0) => {
+                self.report(at.key("listed"), "0: packets are counted from 1");
+            }
+            _ => {}
         }
     }
 
@@ -265,6 +259,52 @@ impl Resolver<'_> {
     }
 }
 
+/// What an entry says to its ports, by direction and by whether the port is a host's.
+struct Said([[LinkWords; 2]; 2]);
+
+impl Said {
+    fn of(link: &Links) -> Said {
+        let shared = [false, true].map(|host| link.of_all(host));
+        Said([false, true].map(|forward| shared.each_ref().map(|base| link.direction(forward).1.over(base))))
+    }
+
+    fn to(&self, forward: bool, host: bool) -> &LinkWords {
+        &self.0[usize::from(forward)][usize::from(host)]
+    }
+}
+
+/// Puts what the words say into the plan of a port, with the delay that was drawn; what they do not say stays.
+fn tell(words: &LinkWords, drawn: Option<Span>, plan: &mut Link) {
+    fn set<T: Clone>(place: &mut T, given: &Option<T>) {
+        if let Some(given) = given {
+            place.clone_from(given);
+        }
+    }
+    fn set_if_given<T: Clone>(place: &mut Option<T>, given: &Option<T>) {
+        if given.is_some() {
+            place.clone_from(given);
+        }
+    }
+    // Every key by its name: without one of them this does not compile.
+    let LinkWords { rate, delay: _, up, packets, loss, reorder, duplicate, jitter, queue, bdp_rtt } = words;
+    set(&mut plan.rate, rate);
+    set(&mut plan.delay, &drawn);
+    set(&mut plan.up, up);
+    set(&mut plan.loss, loss);
+    set(&mut plan.queue, queue);
+    set_if_given(&mut plan.bdp_rtt, bdp_rtt);
+    set(&mut plan.impairments.packets, packets);
+    set_if_given(&mut plan.impairments.reorder, reorder);
+    set(&mut plan.impairments.duplicate, duplicate);
+    set_if_given(&mut plan.impairments.jitter, jitter);
+}
+
+/// Whether what is `set` says anew what the queue of a port is, or what a bdp is there.
+pub(super) fn sets_queue(words: &Scenario, port: PortOf<'_>, set: &[Path]) -> bool {
+    let places = ["queue", "bdp_rtt"].map(|key| words.links[port.entry].place(port, key));
+    set.iter().any(|place| places.iter().any(|of| place.0.starts_with(&of.0) || of.0.starts_with(&place.0)))
+}
+
 /// Which members are joined.
 fn pair(pairing: LinkPairing, a: &[u32], b: &[u32]) -> Result<Vec<(u32, u32)>, String> {
     let zip = |x: &[u32], y: &[u32]| x.iter().copied().zip(y.iter().copied()).collect();
@@ -303,7 +343,70 @@ fn draw(delay: &Delay, seed: u64, name: &str, (i, n): (usize, usize)) -> Span {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value as Json, json};
+
     use super::*;
+    use crate::{Source, read};
+
+    /// Every key of a port, with values that an entry, its forward direction and a single port say; null where it cannot be said.
+    fn samples() -> Vec<(&'static str, [Json; 3])> {
+        let extra = |ms: u32| json!({ "extra": { "uniform": ["0 s", format!("{ms} ms")] } });
+        let late = |share: f64| json!({ "share": share, "extra": "1 ms" });
+        let queue = |kb: u32| json!({ "kind": "fifo", "limit": format!("{kb} KB") });
+        vec![
+            ("rate", ["1 Gbps", "2 Gbps", "3 Gbps"].map(Json::from)),
+            ("delay", ["1 ms", "2 ms", "3 ms"].map(Json::from)),
+            ("up", [json!(true), Json::Null, json!(false)]),
+            ("packets", [json!("data"), json!("all"), json!("data")]),
+            ("loss", [1, 2, 3].map(|percent| json!({ "bernoulli": f64::from(percent) / 100.0 }))),
+            ("reorder", [0.1, 0.2, 0.3].map(late)),
+            ("duplicate", [0.1, 0.2, 0.3].map(Json::from)),
+            ("jitter", [1, 2, 3].map(extra)),
+            ("queue", [10, 20, 30].map(queue)),
+            ("bdp_rtt", ["1 ms", "2 ms", "3 ms"].map(Json::from)),
+        ]
+    }
+
+    /// The ports s->t[0], t[0]->s, s->t[1], t[1]->s of an entry whose key `key` the entry, its forward direction and the port s->t[1] say.
+    fn ports(key: &str, [entry, forward, single]: [&Json; 3]) -> Vec<String> {
+        let between = |a: &str, b: &str| json!({ "between": [a, b], "rate": "1 Gbps", "delay": "1 ms" });
+        let mut link = between("s", "t");
+        link["forward"] = json!({ key: forward });
+        link["ports"] = json!({ "s->t[1]": { key: single } });
+        if !entry.is_null() {
+            link[key] = entry.clone();
+        }
+        let scenario = json!({
+            "duration": "1 s",
+            "hosts": { "a": {}, "b": {} },
+            "switches": { "s": {}, "t": { "count": 2 } },
+            "links": [link, between("a", "s"), between("t", "b")],
+            "traffic": [{ "kind": "bulk", "from": "a", "to": "b" }],
+        });
+        let plan = read(&Source::value("made", scenario), &[], None).unwrap().plan;
+        // Names and what follows from routes aside.
+        let said = |link: &Link| {
+            format!("{:?}", Link { name: String::new(), from: 0, to: 0, reverse: 0, bdp_bytes: 0, ..link.clone() })
+        };
+        plan.links[..4].iter().map(said).collect()
+    }
+
+    #[test]
+    fn every_key_of_links_reaches_its_ports() {
+        let (samples, nothing) = (samples(), Json::Null);
+        let keys: Vec<&str> = LinkWords::KEYS.iter().map(|(key, _)| *key).collect();
+        assert_eq!(samples.iter().map(|(key, _)| *key).collect::<Vec<_>>(), keys);
+        for (key, [entry, forward, single]) in &samples {
+            let of_all = |value: &Json| ports(key, [value, &nothing, &nothing]).swap_remove(0);
+            let found = ports(key, [entry, forward, single]);
+            let of_direction = if forward.is_null() { entry } else { forward };
+            assert_eq!(found[0], of_all(of_direction), "{key} of a direction");
+            assert_eq!(found[1], of_all(entry), "{key} of an entry");
+            assert_eq!(found[2], of_all(single), "{key} of a port");
+            assert_ne!(found[2], found[0], "{key} of a port");
+            assert!(forward.is_null() || found[0] != found[1], "{key} of a direction");
+        }
+    }
 
     #[test]
     fn linear_delays_are_evenly_spaced() {

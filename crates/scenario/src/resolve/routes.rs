@@ -224,19 +224,15 @@ impl Resolver<'_> {
         self.time_range(words, longest_rtt_ps);
         self.crossings = crossings;
         for i in 0..self.links.len() {
-            self.links[i].bdp_bytes = self.bdp_bytes(words, i);
+            self.links[i].bdp_bytes = self.bdp_bytes(i);
             self.links[i].ip_bytes = self.crossings[i].ip_bytes;
         }
     }
 
     /// What a bdp is at the port of a link.
-    pub(super) fn bdp_bytes(&self, words: &Scenario, i: usize) -> u64 {
-        let (entry, forward) = self.entries[i];
-        let link = &words.links[entry];
-        let own = if forward { &link.forward } else { &link.backward };
-        let single = self.own_port.get(&(i as u32)).and_then(|name| link.ports[name].bdp_rtt);
-        let rtt = single.or(own.bdp_rtt).or(link.bdp_rtt).or(self.crossings[i].mean_rtt());
-        rtt.map_or(0, |rtt| self.links[i].rate.bytes_in(rtt))
+    pub(super) fn bdp_bytes(&self, i: usize) -> u64 {
+        let link = &self.links[i];
+        link.bdp_rtt.or(self.crossings[i].mean_rtt()).map_or(0, |rtt| link.rate.bytes_in(rtt))
     }
 
     fn cross(&self) -> Crossed {

@@ -194,8 +194,7 @@ fn entry_of(place: &Path) -> Option<usize> {
         [Step::Key(what), ..] => what,
         _ => return None,
     };
-    let known = ["rate", "delay", "up", "loss", "queue", "host_queue", "bdp_rtt"].contains(&what.as_str());
-    (list == "links" && known).then_some(*entry)
+    (list == "links" && Links::can_change(what)).then_some(*entry)
 }
 
 fn limits_queues(place: &Path) -> bool {

@@ -7,124 +7,217 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Full-duplex links between two nodes or groups of nodes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Link")]
-pub struct Links {
+use crate::tree::{Path, at};
+
+/// Whether a run can change a key of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum During {
+    Changes,
+    Stays,
+}
+
+/// Declares the keys of `[[links]]` in their order. A key with `port` is also one of a direction and of a single port: its part after
+/// `port` says whether a run can change it, what it is there, and its type.
+macro_rules! keys_of_links {
+    ($($(#[$meta:meta])* $key:ident: $of_entry:ty $(, port $during:ident $(#[$own:meta])+ $of_port:ty)?;)+) => {
+        /// Full-duplex links between two nodes or groups of nodes.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        #[schemars(rename = "Link")]
+        pub struct Links {
+            $($(#[$meta])* pub $key: $of_entry,)+
+        }
+
+        /// What one direction of a link has of its own; a queue given here counts for a host's port too.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        #[schemars(rename = "Direction")]
+        pub struct LinkWords {
+            $($(
+                $(#[$own])+
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $key: Option<$of_port>,
+            )?)+
+        }
+
+        impl LinkWords {
+            /// Every key, and whether a run can change it.
+            pub(crate) const KEYS: &[(&str, During)] = &[$($((stringify!($key), During::$during),)?)+];
+
+            /// Returns these words and, where they say nothing, those of `base`.
+            pub(crate) fn over(&self, base: &LinkWords) -> LinkWords {
+                LinkWords { $($($key: Option::<$of_port>::or(self.$key.clone(), base.$key.clone()),)?)+ }
+            }
+
+            /// Returns whether `key` is among these words.
+            pub(crate) fn gives(&self, key: &str) -> bool {
+                match key {
+                    $($(stringify!($key) => Option::<$of_port>::is_some(&self.$key),)?)+
+                    _ => false,
+                }
+            }
+        }
+
+        impl Links {
+            /// Returns what the entry says to all its ports, of which those of switches have `queue`.
+            fn shared(&self) -> LinkWords {
+                LinkWords { $($($key: Option::<$of_port>::from(self.$key.clone()),)?)+ }
+            }
+        }
+    };
+}
+
+keys_of_links! {
     /// Both ends: a group (`"client"`: all its members), a member (`"client[2]"`, counted from 0) or some
     /// (`"client[0-3]"`, both included).
-    pub between: [String; 2],
+    between: [String; 2];
     /// Which members are joined.
     #[serde(default)]
-    pub pairing: LinkPairing,
+    pairing: LinkPairing;
     /// Rate on the wire, each way.
-    pub rate: Rate,
+    rate: Rate, port Changes
+        /// Rate on the wire.
+        #[schemars(with = "Rate")]
+        Rate;
     /// Propagation delay, each way: a time, `{ linear = ["1 ms", "5 ms"] }` spread evenly over the links of this
     /// entry, or `{ uniform = ["1 ms", "5 ms"] }` drawn for each.
-    pub delay: Delay,
+    delay: Delay, port Changes
+        /// Propagation delay.
+        #[schemars(with = "Delay")]
+        Delay;
     /// How packets are framed: what the wire and the queues carry beside the IP packet.
     #[serde(default)]
-    pub framing: Framing,
+    framing: Framing;
     /// Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and
     /// what comes to them (`link_down`), and forgets received PAUSE. It is up or down both ways.
     #[serde(default = "up")]
-    pub up: bool,
+    up: bool, port Changes
+        /// Of one of `ports` only: whether its link carries anything, both ways.
+        #[schemars(with = "bool")]
+        bool;
     /// Which packets `loss`, `reorder`, `duplicate` and `jitter` concern: `all`, or `data`, those that carry data.
     #[serde(default)]
-    pub packets: Concerned,
+    packets: Concerned, port Stays
+        /// Which packets `loss`, `reorder`, `duplicate` and `jitter` concern.
+        #[schemars(with = "Concerned")]
+        Concerned;
     /// Packets lost by the link itself, each way.
     #[serde(default)]
-    pub loss: Loss,
+    loss: Loss, port Changes
+        /// Packets lost by the link itself.
+        #[schemars(with = "Loss")]
+        Loss;
     /// Packets that the link holds back so that later ones overtake them, each way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Reorder")]
-    pub reorder: Option<Reorder>,
+    reorder: Option<Reorder>, port Stays
+        /// Packets that the link holds back so that later ones overtake them.
+        #[schemars(with = "Reorder")]
+        Reorder;
     /// Share of the packets that arrive twice, each way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(min = 0, max = 1))]
-    pub duplicate: Option<f64>,
+    duplicate: Option<f64>, port Stays
+        /// Share of the packets that arrive twice.
+        #[schemars(with = "f64", range(min = 0, max = 1))]
+        f64;
     /// Extra delay of every packet, drawn for each, each way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Jitter")]
-    pub jitter: Option<Jitter>,
+    jitter: Option<Jitter>, port Stays
+        /// Extra delay of every packet, drawn for each.
+        #[schemars(with = "Jitter")]
+        Jitter;
     /// Queue of the switch ports of these links (both, if both ends are switches). Without a limit it is bounded only
     /// by the switch's memory.
     #[serde(default)]
-    pub queue: QueueSpec,
+    queue: QueueSpec, port Changes
+        /// Queue of the port that sends in this direction.
+        #[schemars(with = "QueueSpec")]
+        QueueSpec;
     /// Queue of the hosts' ports: no limit unless given.
     #[serde(default)]
-    pub host_queue: QueueSpec,
+    host_queue: QueueSpec;
     /// The round-trip time that `"1 bdp"` refers to; without it the mean base RTT of the flows that cross the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Span")]
-    pub bdp_rtt: Option<Span>,
+    bdp_rtt: Option<Span>, port Changes
+        /// The round-trip time that `"1 bdp"` refers to.
+        #[schemars(with = "Span")]
+        Span;
     /// What differs from the first end to the second.
-    #[serde(default, skip_serializing_if = "Direction::is_empty")]
-    pub forward: Direction,
+    #[serde(default, skip_serializing_if = "LinkWords::is_empty")]
+    forward: LinkWords;
     /// What differs from the second end to the first.
-    #[serde(default, skip_serializing_if = "Direction::is_empty")]
-    pub backward: Direction,
+    #[serde(default, skip_serializing_if = "LinkWords::is_empty")]
+    backward: LinkWords;
     /// What single ones of these ports have of their own, by the name that they have in tables: `{ "sw->client[0]" = { rate =
     /// "2 Gbps" } }`; members may be ranges (`"sw->client[0-3]"`). Overrides and changes may leave the entry out:
     /// `links.sw->client[0].rate`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub ports: IndexMap<String, Direction>,
+    ports: IndexMap<String, LinkWords>;
 }
 
 fn up() -> bool {
     true
 }
 
-/// What one direction of a link has of its own; a queue given here counts for a host's port too.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Direction {
-    /// Rate on the wire.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Rate")]
-    pub rate: Option<Rate>,
-    /// Propagation delay.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Delay")]
-    pub delay: Option<Delay>,
-    /// Of one of `ports` only: whether its link carries anything, both ways.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool")]
-    pub up: Option<bool>,
-    /// Which packets `loss`, `reorder`, `duplicate` and `jitter` concern.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Concerned")]
-    pub packets: Option<Concerned>,
-    /// Packets lost by the link itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Loss")]
-    pub loss: Option<Loss>,
-    /// Packets that the link holds back so that later ones overtake them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Reorder")]
-    pub reorder: Option<Reorder>,
-    /// Share of the packets that arrive twice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "f64", range(min = 0, max = 1))]
-    pub duplicate: Option<f64>,
-    /// Extra delay of every packet, drawn for each.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Jitter")]
-    pub jitter: Option<Jitter>,
-    /// Queue of the port that sends in this direction.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "QueueSpec")]
-    pub queue: Option<QueueSpec>,
-    /// The round-trip time that `"1 bdp"` refers to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Span")]
-    pub bdp_rtt: Option<Span>,
+impl LinkWords {
+    fn is_empty(&self) -> bool {
+        *self == LinkWords::default()
+    }
 }
 
-impl Direction {
-    fn is_empty(&self) -> bool {
-        *self == Direction::default()
+/// A port of an entry of `[[links]]`: which words are its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PortOf<'a> {
+    pub entry: usize,
+    pub forward: bool,
+    /// The key of `ports` that names it, if one does.
+    pub single: Option<&'a str>,
+    /// Whether it is a host's.
+    pub host: bool,
+}
+
+impl Links {
+    /// Returns whether a run can change `key` of an entry, a direction or a port.
+    pub(crate) fn can_change(key: &str) -> bool {
+        key == "host_queue" || LinkWords::KEYS.contains(&(key, During::Changes))
+    }
+
+    /// Returns what the entry says to all ports of hosts, or of switches.
+    pub(crate) fn of_all(&self, host: bool) -> LinkWords {
+        let mut words = self.shared();
+        if host {
+            words.queue = Some(self.host_queue.clone());
+        }
+        words
+    }
+
+    /// Returns the words of one direction, and their key.
+    pub(crate) fn direction(&self, forward: bool) -> (&'static str, &LinkWords) {
+        if forward { ("forward", &self.forward) } else { ("backward", &self.backward) }
+    }
+
+    /// Returns the words of both directions and of single ports, with their places in the entry at `at`.
+    pub(crate) fn own_words(&self, at: &Path) -> Vec<(Path, &LinkWords)> {
+        let directions = [true, false].map(|forward| self.direction(forward));
+        let mut all: Vec<(Path, &LinkWords)> = directions.map(|(name, words)| (at.key(name), words)).into();
+        all.extend(self.ports.iter().map(|(name, words)| (at.key("ports").key(name), words)));
+        all
+    }
+
+    /// Returns where a key of a port is written: among its own words, else those of its direction, else those of the entry.
+    pub(crate) fn place(&self, port: PortOf<'_>, key: &str) -> Path {
+        let at = at!["links", port.entry];
+        let single = port.single.and_then(|name| Some((at.key("ports").key(name), self.ports.get(name)?)));
+        let (name, own) = self.direction(port.forward);
+        let mut all = single.into_iter().chain([(at.key(name), own)]);
+        match all.find(|(_, words)| words.gives(key)) {
+            Some((own, _)) => own.key(key),
+            None if port.host && key == "queue" => at.key("host_queue"),
+            None => at.key(key),
+        }
     }
 }
 
@@ -192,4 +285,35 @@ pub enum LinkPairing {
     All,
     /// The larger group in equal blocks, each block to one member of the smaller: hosts 0-3 to edge 0, 4-7 to edge 1.
     Blocks,
+}
+
+#[cfg(test)]
+mod tests {
+    /// The language with a key that it does not have.
+    mod made_up {
+        use super::super::{Deserialize, During, JsonSchema, Serialize};
+
+        keys_of_links! {
+            /// A key of the entry alone.
+            pairing: String;
+            /// What it is of an entry.
+            colour: Option<String>, port Stays
+                /// What it is of a port.
+                String;
+            /// What must be said of an entry.
+            weight: u32, port Changes
+                /// What it is of a port.
+                u32;
+        }
+
+        #[test]
+        fn a_made_up_key_is_one_field() {
+            let entry: Links = serde_json::from_str(r#"{ "pairing": "x", "colour": "red", "weight": 1 }"#).unwrap();
+            let own: LinkWords = serde_json::from_str(r#"{ "colour": "blue" }"#).unwrap();
+            let words = own.over(&entry.shared());
+            assert_eq!((words.colour.as_deref(), words.weight), (Some("blue"), Some(1)));
+            assert_eq!(LinkWords::KEYS, [("colour", During::Stays), ("weight", During::Changes)]);
+            assert!(own.gives("colour") && !own.gives("weight") && !own.gives("pairing"));
+        }
+    }
 }

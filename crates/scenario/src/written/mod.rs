@@ -11,7 +11,8 @@ mod traffic;
 
 pub use answer::AnswerWords;
 pub use change::ChangeWords;
-pub use links::{Delay, Direction, Jitter, LinkPairing, Links, Order, Reorder, Spread};
+pub(crate) use links::PortOf;
+pub use links::{Delay, Jitter, LinkPairing, LinkWords, Links, Order, Reorder, Spread};
 pub use nodes::{Hosts, Switches};
 pub use record::{CaptureChoice, CaptureSet, PortChoice, RecordChoice, RecordWords};
 pub use sweep::{Axis, SweepWords, Zip};

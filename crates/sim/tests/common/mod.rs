@@ -88,6 +88,7 @@ impl Builder {
                 delay,
                 framing: Framing::Ethernet,
                 queue: queue.clone(),
+                bdp_rtt: None,
                 bdp_bytes: 0,
                 ip_bytes: 0,
                 up: true,
