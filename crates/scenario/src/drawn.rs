@@ -5,6 +5,7 @@ use elephan_link::{CongestionManagement, Loss};
 
 use crate::plan::{Link, Traffic};
 use crate::read::Resolved;
+use crate::tree::at;
 use crate::written::{Delay, Ecmp, FlowPairing, Spread};
 
 impl Resolved {
@@ -19,9 +20,10 @@ impl Resolved {
             found.extend(drawn.then(|| format!("traffic[{i}]")));
         }
         for (i, words) in self.words.links.iter().enumerate() {
-            let own = [words.forward.delay.as_ref(), words.backward.delay.as_ref(), Some(&words.delay)];
+            let own = words.own_words(&at!["links", i]);
+            let own = own.iter().filter_map(|(_, own)| own.delay.as_ref());
             let is_drawn = |delay: &Delay| matches!(delay, Delay::Spread(Spread::Uniform([low, high])) if low < high);
-            let delay = own.into_iter().flatten().any(is_drawn);
+            let delay = own.chain([&words.delay]).any(is_drawn);
             found.extend(delay.then(|| format!("links[{i}].delay")));
         }
         found.extend(plan.links.iter().filter(|link| link.is_drawn()).map(|link| link.name.clone()));
@@ -70,4 +72,31 @@ fn is_drawn(loss: &Loss) -> bool {
 /// Whether a congestion control draws, or may.
 fn draws_of(congestion_control: &elephan_cc::Spec) -> bool {
     congestion_control.traits().is_random != Some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Source, read};
+
+    #[test]
+    fn the_delay_of_a_single_port_is_drawn() {
+        let draws = |of_port: &str| {
+            let text = format!(
+                "duration = '1 s'
+                hosts = {{ a = {{}}, b = {{}} }}
+                [[links]]
+                between = ['a', 'b']
+                rate = '1 Gbps'
+                delay = '1 ms'
+                ports = {{ 'a->b' = {{ delay = {of_port} }} }}
+                [[traffic]]
+                kind = 'bulk'
+                from = 'a'
+                to = 'b'"
+            );
+            read(&Source::toml("t", text), &[], None).unwrap().draws()
+        };
+        assert_eq!(draws("{ uniform = ['1 ms', '2 ms'] }"), ["links[0].delay"]);
+        assert!(draws("'2 ms'").is_empty());
+    }
 }
