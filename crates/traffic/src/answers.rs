@@ -68,3 +68,38 @@ impl Kind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::Kind;
+
+    #[test]
+    fn the_key_that_paces_is_one_that_is_given() {
+        for (words, key) in [
+            (json!({ "kind": "bulk" }), None),
+            (json!({ "kind": "messages", "size": "1 KB", "rate_per_s": 1e9 }), Some("rate_per_s")),
+            (json!({ "kind": "messages", "size": "1 KB", "gap": { "bernoulli": 0.5 }, "slot": "1 ns" }), Some("slot")),
+            (json!({ "kind": "transfers", "size": "1 KB", "arrivals_per_s": 1e9 }), Some("arrivals_per_s")),
+            (json!({ "kind": "transfers", "size": "1 KB", "load": "1 Gbps" }), Some("load")),
+            (json!({ "kind": "users", "size": "1 KB", "think": "1 s" }), Some("think")),
+            (json!({ "kind": "cbr", "rate": "1 Gbps" }), Some("rate")),
+            (json!({ "kind": "burst", "packets": 5 }), None),
+            (json!({ "kind": "incast", "size": "1 KB", "every": "1 ms" }), Some("every")),
+            (json!({ "kind": "onoff", "load": "1 Gbps" }), Some("load")),
+        ] {
+            let kind: Kind = serde_json::from_value(words.clone()).unwrap();
+            assert_eq!(kind.pace(), key, "{words}");
+        }
+    }
+
+    #[test]
+    fn headers_are_those_of_what_carries() {
+        let headers = |words| serde_json::from_value::<Kind>(words).unwrap().carrier().headers_bytes();
+        // IPv4 has 20 bytes (RFC 791), UDP 8 (RFC 768); a frame here has no IP.
+        assert_eq!(headers(json!({ "kind": "cbr", "rate": "1 Gbps" })), Some(20 + 8));
+        assert_eq!(headers(json!({ "kind": "frames", "rate": "1 Gbps" })), Some(0));
+        assert_eq!(headers(json!({ "kind": "bulk" })), None);
+    }
+}

@@ -36,6 +36,10 @@ impl Spec for Bulk {
         Carrier::Stream
     }
 
+    fn pace(&self) -> Option<&'static str> {
+        None
+    }
+
     fn is_random(&self, _pairs: u64) -> bool {
         false
     }

@@ -69,6 +69,10 @@ impl Spec for Burst {
         Carrier::Datagrams(self.packet_size.0)
     }
 
+    fn pace(&self) -> Option<&'static str> {
+        self.rate.is_some().then_some("rate")
+    }
+
     fn is_random(&self, _pairs: u64) -> bool {
         false
     }

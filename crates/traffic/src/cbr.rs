@@ -58,6 +58,10 @@ impl Spec for Cbr {
         Carrier::Datagrams(self.packet_size.0)
     }
 
+    fn pace(&self) -> Option<&'static str> {
+        Some("rate")
+    }
+
     fn is_random(&self, _pairs: u64) -> bool {
         self.gaps.is_random()
     }

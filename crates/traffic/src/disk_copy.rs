@@ -160,6 +160,10 @@ impl Spec for DiskCopy {
         Carrier::Copy
     }
 
+    fn pace(&self) -> Option<&'static str> {
+        None
+    }
+
     fn is_random(&self, _pairs: u64) -> bool {
         false
     }

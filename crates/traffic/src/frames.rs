@@ -94,6 +94,12 @@ impl Spec for Frames {
         Carrier::Frames(self.carried_bytes())
     }
 
+    fn pace(&self) -> Option<&'static str> {
+        [("slot", self.slot.is_some()), ("rate", self.rate.is_some()), ("gap", self.gap.is_some())]
+            .into_iter()
+            .find_map(|(key, given)| given.then_some(key))
+    }
+
     fn is_random(&self, pairs: u64) -> bool {
         let gaps = match (&self.gap, &self.gaps) {
             (Some(gap), _) => gap.is_random(),

@@ -65,6 +65,12 @@ impl Spec for Incast {
         Carrier::Messages(WhenFull::Block)
     }
 
+    fn pace(&self) -> Option<&'static str> {
+        [("every", self.every.is_some()), ("think", self.think.is_some())]
+            .into_iter()
+            .find_map(|(key, given)| given.then_some(key))
+    }
+
     fn is_random(&self, _pairs: u64) -> bool {
         self.size.is_random() || self.every.iter().chain(&self.think).any(Distribution::is_random)
     }

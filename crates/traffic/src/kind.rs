@@ -58,7 +58,7 @@ pub enum Carrier {
 }
 
 /// IP and UDP headers.
-const UDP_HEADERS_BYTES: u64 = 28;
+pub(crate) const UDP_HEADERS_BYTES: u64 = 28;
 
 impl Carrier {
     /// Whether it is connections that carry.
@@ -80,11 +80,20 @@ impl Carrier {
         matches!(self, Carrier::Transfers | Carrier::Users(_))
     }
 
+    /// Bytes of headers before the payload of a datagram, or before what a frame carries; `None` where the connections have headers
+    /// of their own.
+    pub fn headers_bytes(self) -> Option<u64> {
+        match self {
+            Carrier::Datagrams(_) => Some(UDP_HEADERS_BYTES),
+            Carrier::Frames(_) => Some(0),
+            Carrier::Stream | Carrier::Messages(_) | Carrier::Transfers | Carrier::Users(_) | Carrier::Copy => None,
+        }
+    }
+
     /// IP bytes of its largest packet, or what its largest frame carries; `None` where the connections cut the packets.
     pub fn packet_bytes(self) -> Option<u64> {
         match self {
-            Carrier::Datagrams(payload) => Some(payload + UDP_HEADERS_BYTES),
-            Carrier::Frames(carried) => Some(carried),
+            Carrier::Datagrams(payload) | Carrier::Frames(payload) => Some(payload + self.headers_bytes()?),
             Carrier::Stream | Carrier::Messages(_) | Carrier::Transfers | Carrier::Users(_) | Carrier::Copy => None,
         }
     }
@@ -152,6 +161,9 @@ pub trait Spec {
     fn validate(&self) -> Result<(), Invalid>;
 
     fn carrier(&self) -> Carrier;
+
+    /// The key, of those that are given, that says how often it offers something.
+    fn pace(&self) -> Option<&'static str>;
 
     /// Whether its generators draw anything at random, where there are so many source-destination pairs.
     fn is_random(&self, pairs: u64) -> bool;
@@ -293,6 +305,11 @@ macro_rules! registry {
 
             pub fn carrier(&self) -> Carrier {
                 match self { $(Kind::$kind(spec) => spec.carrier(),)+ }
+            }
+
+            /// The key, of those that are given, that says how often it offers something.
+            pub fn pace(&self) -> Option<&'static str> {
+                match self { $(Kind::$kind(spec) => spec.pace(),)+ }
             }
 
             /// Whether its generators draw anything at random, where there are so many source-destination pairs.

@@ -93,6 +93,17 @@ impl Spec for Messages {
         Carrier::Messages(self.when_full)
     }
 
+    fn pace(&self) -> Option<&'static str> {
+        [
+            ("slot", self.slot.is_some()),
+            ("load", self.load.is_some()),
+            ("rate_per_s", self.rate_per_s.is_some()),
+            ("gap", self.gap.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(key, given)| given.then_some(key))
+    }
+
     fn is_random(&self, pairs: u64) -> bool {
         let gaps = match &self.gap {
             Some(gap) => gap.is_random(),

@@ -27,12 +27,11 @@ use elephan_units::{Bytes, PS_PER_S, Rate, Span, stop};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::kind::UDP_HEADERS_BYTES;
 use crate::{Carrier, Generate, Invalid, Offer, Setting, Spec};
 
 /// RFC 768 and RFC 791: 65,535 less 20 bytes of IP and 8 of UDP.
 const PAYLOAD_MAX_BYTES: u64 = 65_507;
-/// IP and UDP headers.
-const HEADERS_BYTES: u64 = 28;
 const SOURCES_MAX: u32 = 100_000;
 /// Periods are drawn until one has room for a packet: beyond so many for each packet, or for the first of all sources, a run seems to
 /// stand still.
@@ -181,7 +180,7 @@ impl Spec for Onoff {
             let message = format!("{} is not a UDP payload: 1 to {PAYLOAD_MAX_BYTES} bytes", self.packet_size);
             return refuse("packet_size", message);
         }
-        let spacing = (self.packet_size.0 + HEADERS_BYTES) as f64 * 8.0 * PS_PER_S as f64 / self.peak();
+        let spacing = (self.packet_size.0 + UDP_HEADERS_BYTES) as f64 * 8.0 * PS_PER_S as f64 / self.peak();
         let most = PERIODS_MAX.min(FIRST_PERIODS_MAX / f64::from(self.sources));
         if spacing > most * self.on.0 as f64 {
             let message = format!(
@@ -197,6 +196,10 @@ impl Spec for Onoff {
 
     fn carrier(&self) -> Carrier {
         Carrier::Datagrams(self.packet_size.0)
+    }
+
+    fn pace(&self) -> Option<&'static str> {
+        Some("load")
     }
 
     fn is_random(&self, _pairs: u64) -> bool {

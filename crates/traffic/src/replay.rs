@@ -83,6 +83,10 @@ impl Spec for Replay {
         Carrier::Transfers
     }
 
+    fn pace(&self) -> Option<&'static str> {
+        None
+    }
+
     fn is_random(&self, pairs: u64) -> bool {
         pairs > 1 && self.parsed().is_ok_and(|trace| trace.flows.iter().any(|flow| flow.pair.is_none()))
     }

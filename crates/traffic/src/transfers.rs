@@ -55,6 +55,12 @@ impl Spec for Transfers {
         Carrier::Transfers
     }
 
+    fn pace(&self) -> Option<&'static str> {
+        [("load", self.load.is_some()), ("arrivals_per_s", self.arrivals_per_s.is_some())]
+            .into_iter()
+            .find_map(|(key, given)| given.then_some(key))
+    }
+
     fn is_random(&self, pairs: u64) -> bool {
         pairs > 1 || self.size.is_random() || self.gaps.is_random()
     }

@@ -67,6 +67,10 @@ impl Spec for Users {
         Carrier::Users(self.users)
     }
 
+    fn pace(&self) -> Option<&'static str> {
+        Some("think")
+    }
+
     fn is_random(&self, _pairs: u64) -> bool {
         self.size.is_random() || self.think.is_random()
     }

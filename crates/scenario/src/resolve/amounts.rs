@@ -3,7 +3,7 @@
 
 use elephan_link::Framing;
 use elephan_random::Stream;
-use elephan_traffic::{Carrier, Generate as _, Part, Setting, Shared};
+use elephan_traffic::{Generate as _, Part, Setting, Shared};
 use elephan_units::{Rate, Span};
 
 use super::Resolver;
@@ -19,11 +19,6 @@ const ROWS_MAX: u64 = 100_000_000;
 const OFFERS_MAX: f64 = 1e10;
 /// Offers from which the mean gap is taken.
 const LOOKED_AT: u32 = 1000;
-/// The keys that say how often a kind of traffic offers something.
-const PACE: [&str; 7] = ["every", "slot", "rate", "load", "think", "on", "kind"];
-/// Headers of IP and UDP; of IP and TCP with a full segment of Ethernet.
-const UDP_IP_HEADERS: u64 = 28;
-const FULL_IP_BYTES: u32 = 1500;
 
 impl Resolver<'_> {
     /// Rows of samples against the interval that `record` asks for.
@@ -66,8 +61,8 @@ impl Resolver<'_> {
             let count = self.offered(words, traffic);
             if count > OFFERS_MAX {
                 let of_entry = at!["traffic", entry];
-                let written = |key: &&&str| self.tree.at(&of_entry.key(key)).is_some();
-                let at = of_entry.key(PACE.iter().find(written).copied().unwrap_or("kind"));
+                let written = |key: &&str| self.tree.at(&of_entry.key(key)).is_some();
+                let at = of_entry.key(traffic.kind.pace().filter(written).unwrap_or("kind"));
                 let shown = self.written(&at, traffic.kind.name());
                 let message =
                     format!("{shown} gives about {count:.0e} offers in {}, more than {OFFERS_MAX:.0e}", words.duration);
@@ -88,15 +83,15 @@ impl Resolver<'_> {
         }
         let first = self.links.iter().find(|link| link.from == flow.from);
         let framing = first.map_or(Framing::default(), |link| link.framing);
-        let headers = if matches!(traffic.kind.carrier(), Carrier::Frames(_)) { 0 } else { UDP_IP_HEADERS };
-        let wire =
-            |payload: u64| u64::from(framing.wire_bytes(u32::try_from(payload + headers).unwrap_or(u32::MAX / 2)));
+        let headers = traffic.kind.carrier().headers_bytes().unwrap_or(0);
+        let wire = |ip_bytes: u64| u64::from(framing.wire_bytes(u32::try_from(ip_bytes).unwrap_or(u32::MAX / 2)));
+        let full = traffic.ip_bytes(self.stacks.get(flow.sender), self.stacks.get(flow.receiver));
         let mut source = traffic.kind.source(&Setting {
             part: if shared.is_some() { Part::Clock } else { Part::Whole },
             stream: &|purpose| Stream::new(words.seed, &traffic.name, purpose),
             pairs: traffic.flows.len() as u64,
-            wire_bytes: &wire,
-            full_wire_bytes: u64::from(framing.wire_bytes(FULL_IP_BYTES)),
+            wire_bytes: &|payload| wire(payload + headers),
+            full_wire_bytes: wire(full),
             rate: first.map_or(Rate(1), |link| link.rate),
             lasts: words.duration,
         });
