@@ -245,7 +245,7 @@ pub struct CongestionControlChange {
 }
 
 /// What is written down.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// Interval of the `*_samples` tables; none: no samples.
     pub every: Option<Span>,
@@ -282,12 +282,13 @@ impl Captures {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PortSelection {
     /// Ports of switches (where queues form).
     Switches,
     All,
     /// Indices into [`Plan::links`].
     Listed(Vec<u32>),
+    #[default]
     None,
 }

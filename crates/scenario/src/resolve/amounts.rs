@@ -6,8 +6,8 @@ use elephan_random::Stream;
 use elephan_traffic::{Generate as _, Part, Setting, Shared};
 use elephan_units::{Rate, Span};
 
-use super::Resolver;
-use crate::plan::{NodeKind, PortSelection, Record, Traffic};
+use super::resolver::Resolver;
+use crate::plan::{NodeKind, PortSelection, Traffic};
 use crate::tree::at;
 use crate::written::Scenario;
 
@@ -22,9 +22,9 @@ const LOOKED_AT: u32 = 1000;
 
 impl Resolver<'_> {
     /// Rows of samples against the interval that `record` asks for.
-    pub(super) fn rows(&mut self, words: &Scenario, record: &Record) {
-        let Some(every) = record.every.filter(|every| *every > Span::ZERO) else { return };
-        let each = self.rows_each(record);
+    pub(super) fn rows(&mut self, words: &Scenario) {
+        let Some(every) = self.record.every.filter(|every| *every > Span::ZERO) else { return };
+        let each = self.rows_each();
         let most = SAMPLES_MAX.min(ROWS_MAX / each.max(1)).max(1);
         let samples = words.duration.0 / every.0;
         if samples <= most {
@@ -40,7 +40,8 @@ impl Resolver<'_> {
     }
 
     /// Rows of samples at each instant, without those of flows that begin during the run.
-    fn rows_each(&self, record: &Record) -> u64 {
+    fn rows_each(&self) -> u64 {
+        let record = &self.record;
         let flows: u64 =
             self.traffic.iter().filter(|t| !t.kind.answers().opens_its_own).map(|t| t.flows.len() as u64).sum();
         let is_switch = |node: u32| matches!(self.nodes[node as usize].kind, NodeKind::Switch(_));

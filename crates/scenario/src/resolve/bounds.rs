@@ -3,8 +3,8 @@
 
 use elephan_units::{Bytes, Rate, Size, parse_rate};
 
-use super::Resolver;
 use super::checks::limit_of;
+use super::resolver::Resolver;
 use crate::plan::{Link, NodeKind};
 use crate::tree::{Path, at};
 use crate::written::Scenario;

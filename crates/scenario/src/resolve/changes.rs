@@ -14,9 +14,9 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::Outcome;
+use super::crossing::Crossing;
 use super::groups::Groups;
 use super::links::sets_queue;
-use super::routes::Crossing;
 use super::steps::Ground;
 use crate::error::Problem;
 use crate::plan::{Change, CongestionControlChange, Link, LinkChange, Node as PlanNode, NodeKind};

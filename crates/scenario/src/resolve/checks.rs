@@ -7,8 +7,8 @@ use elephan_link::{FlowControl, PausePer, Pfc, PfcPer};
 use elephan_units::{Bytes, Size, Span, parse_size, stop};
 use serde_json::Value as Json;
 
-use super::Resolver;
 use super::links::sets_queue;
+use super::resolver::Resolver;
 use crate::plan::{NodeKind, headroom};
 use crate::tree::{Path, at};
 use crate::written::{Scenario, Switches};

@@ -1,6 +1,6 @@
 //! Disks of hosts.
 
-use super::Resolver;
+use super::resolver::Resolver;
 use crate::tree::at;
 use crate::written::Scenario;
 

@@ -10,8 +10,8 @@ use elephan_tcp::Overrides;
 use elephan_traffic::{Carrier, Kind, Shared};
 use elephan_units::{Span, Time, stop};
 
-use super::Resolver;
 use super::pairs::pairs;
+use super::resolver::Resolver;
 use crate::elsewhere;
 use crate::overrides::traffic_names;
 use crate::plan::{FlowPlan, Traffic};

@@ -4,7 +4,7 @@ use elephan_link::queue::QueueSpec;
 use elephan_link::{CongestionManagement, FlowControl};
 use elephan_traffic::Carrier;
 
-use super::Resolver;
+use super::resolver::Resolver;
 use crate::plan::{FlowPlan, NodeKind};
 use crate::tree::at;
 use crate::written::Scenario;

@@ -7,8 +7,8 @@ use elephan_random::Stream;
 use elephan_traffic::Distribution;
 use elephan_units::{Span, stop};
 
-use super::Resolver;
 use super::groups::Group;
+use super::resolver::Resolver;
 use crate::plan::{Impairments, Link};
 use crate::tree::{Path, at};
 use crate::written::{Delay, Jitter, LinkPairing, LinkWords, Links, PortOf, Reorder, Scenario, Spread};

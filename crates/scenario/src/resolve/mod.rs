@@ -4,14 +4,19 @@ mod amounts;
 mod bounds;
 pub(crate) mod changes;
 mod checks;
+mod crossing;
 mod disks;
 mod flows;
 mod groups;
 mod guests;
 mod hosts;
 mod links;
+mod loading;
+mod nodes;
+mod options;
 mod pairs;
 mod ports;
+mod resolver;
 mod routes;
 mod stacks;
 mod steps;
@@ -23,51 +28,43 @@ use std::collections::BTreeMap;
 use elephan_cc::guest::Interpreter;
 use elephan_units::Time;
 
+use self::crossing::Crossing;
+use self::groups::Groups;
+use self::resolver::Resolver;
 use crate::Plan;
 use crate::error::Problem;
-use crate::plan::{Link, Node as PlanNode, Traffic};
 use crate::tree::{Node, Path};
 use crate::written::Scenario;
 
-/// Work in progress.
-struct Resolver<'a> {
-    tree: &'a Node,
-    problems: Vec<Problem>,
-    nodes: Vec<PlanNode>,
-    groups: groups::Groups,
-    links: Vec<Link>,
-    /// For each of `links`: its `[[links]]` entry, and whether it is the forward direction.
-    entries: Vec<(usize, bool)>,
-    /// Those of `links` of which their entry's `ports` says something, and under which name.
-    own_port: BTreeMap<u32, String>,
-    traffic: Vec<Traffic>,
-    stacks: stacks::Stacks,
-    crossings: Vec<routes::Crossing>,
-}
+/// A step: what it works out or checks, and how. It reads the words, and may spell out a default among them.
+type Step = (&'static str, fn(&mut Resolver<'_>, &mut Scenario));
 
-impl Resolver<'_> {
-    /// Reports at the value of `path`.
-    fn report(&mut self, path: Path, message: impl Into<String>) {
-        let problem = Problem::at(self.tree, path, message);
-        self.problems.push(problem);
-    }
-
-    /// Reports the value of `path`, which does not go with that of `other`, at the override if one of them is.
-    fn report_between(&mut self, path: Path, other: &Path, message: impl Into<String>) {
-        let problem = Problem::between(self.tree, path, other, message);
-        self.problems.push(problem);
-    }
-
-    /// The value of `path` as it is written, in quotes, else `default`.
-    fn written(&self, path: &Path, default: impl std::fmt::Display) -> String {
-        self.tree.at(path).map_or_else(|| default.to_string(), Node::shown)
-    }
-
-    /// Later stages would only report consequences.
-    fn done(&mut self) -> Result<(), Vec<Problem>> {
-        if self.problems.is_empty() { Ok(()) } else { Err(std::mem::take(&mut self.problems)) }
-    }
-}
+/// All steps in their order. If a step finds something wrong, those of its stage still run: the stages after it would only report
+/// consequences.
+const STAGES: [&[Step]; 5] = [
+    &[
+        ("times", |r, words| r.times(words)),
+        ("switches", |r, words| r.switches(words)),
+        ("models of hosts", |r, words| r.models(words)),
+        ("congestion management", |r, words| r.congestion_management(words)),
+        ("disks", |r, words| r.disks(words)),
+        ("groups of nodes", |r, words| r.groups(words)),
+        ("guests", |r, words| r.guests(words)),
+    ],
+    &[("stacks", |r, words| r.stacks(words)), ("links", |r, words| r.links(words))],
+    &[("traffic", |r, words| r.traffic(words))],
+    &[("routes", |r, words| r.routes(words))],
+    &[
+        ("queues", |r, words| r.queues(words, 0..r.links.len(), r.set)),
+        ("ways out of hosts", |r, words| r.ways_out(words)),
+        ("readers", |r, words| r.readers(words)),
+        ("buffers of switches", |r, words| r.buffers(words, r.set.is_some())),
+        ("bounds of parameters", |r, words| r.bounds(words)),
+        ("record", |r, words| r.record(words)),
+        ("rows of samples", |r, words| r.rows(words)),
+        ("offers of traffic", |r, words| r.offers(words)),
+    ],
+];
 
 /// What resolving a scenario gives.
 pub(crate) struct Outcome {
@@ -78,8 +75,8 @@ pub(crate) struct Outcome {
     pub entries: Vec<(usize, bool)>,
     /// Those of the plan's links of which their entry's `ports` says something, and under which name.
     pub own_port: BTreeMap<u32, String>,
-    groups: groups::Groups,
-    crossings: Vec<routes::Crossing>,
+    groups: Groups,
+    crossings: Vec<Crossing>,
 }
 
 /// Resolves a scenario as it is at the start of the run or, with the paths that a change `set`, after that.
@@ -89,42 +86,13 @@ pub(crate) fn resolve(
     set: Option<&[Path]>,
     interpreter: Option<&dyn Interpreter>,
 ) -> Result<Outcome, Vec<Problem>> {
-    let mut r = Resolver {
-        tree,
-        problems: Vec::new(),
-        nodes: Vec::new(),
-        groups: groups::Groups::default(),
-        links: Vec::new(),
-        entries: Vec::new(),
-        own_port: BTreeMap::new(),
-        traffic: Vec::new(),
-        stacks: stacks::Stacks::default(),
-        crossings: Vec::new(),
-    };
-    r.times(&words);
-    r.switches(&words);
-    r.models(&words);
-    r.congestion_management(&words);
-    r.disks(&mut words);
-    r.groups(&words);
-    let guests = r.guests(&words, interpreter);
-    r.done()?;
-    r.stacks(&mut words);
-    r.links(&words);
-    r.done()?;
-    r.traffic(&mut words);
-    r.done()?;
-    r.routes(&words);
-    r.done()?;
-    r.queues(&words, 0..r.links.len(), set);
-    r.ways_out(&words);
-    r.readers(&words);
-    r.buffers(&words, set.is_some());
-    r.bounds(&words);
-    let record = r.record(&words);
-    r.rows(&words, &record);
-    r.offers(&words);
-    r.done()?;
+    let mut r = Resolver::new(tree, set, interpreter);
+    for stage in STAGES {
+        for (_, step) in stage {
+            step(&mut r, &mut words);
+        }
+        r.done()?;
+    }
     let (options, option_stacks) = r.stacks.finish();
     let mut plan = Plan {
         title: words.title.clone(),
@@ -141,9 +109,9 @@ pub(crate) fn resolve(
         option_stacks,
         traffic: r.traffic,
         changes: Vec::new(),
-        record,
+        record: r.record,
     };
-    guests.bind(&mut plan);
+    r.guests.bind(&mut plan);
     let (entries, own_port) = (r.entries, r.own_port);
     Ok(Outcome { plan, words, entries, own_port, groups: r.groups, crossings: r.crossings })
 }

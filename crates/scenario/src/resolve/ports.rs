@@ -2,14 +2,14 @@
 
 use elephan_units::{Bytes, stop};
 
-use super::Resolver;
+use super::resolver::Resolver;
 use crate::near::nearest;
 use crate::plan::{Captures, NodeKind, PortSelection, Record};
 use crate::tree::at;
 use crate::written::{CaptureChoice, CaptureSet, PortChoice, RecordChoice, RecordWords, Scenario};
 
 impl Resolver<'_> {
-    pub(super) fn record(&mut self, words: &Scenario) -> Record {
+    pub(super) fn record(&mut self, words: &Scenario) {
         let words = &words.record;
         let ports = match &words.ports {
             PortChoice::Set(RecordChoice::Switches) => PortSelection::Switches,
@@ -35,7 +35,7 @@ impl Resolver<'_> {
             self.report(at!["record", "info"], "info is sampled: give record.every its interval");
         }
         let captures = self.captures(words);
-        Record {
+        self.record = Record {
             every: words.every,
             flows: words.flows,
             ports,
@@ -45,7 +45,7 @@ impl Resolver<'_> {
             events: words.events,
             datagrams: words.datagrams,
             captures,
-        }
+        };
     }
 
     fn captures(&mut self, words: &RecordWords) -> Captures {

@@ -9,8 +9,8 @@ use std::ops::Range;
 use elephan_link::CongestionManagement;
 use elephan_units::Time;
 
-use super::Resolver;
 use super::changes::{Applied, Entry, State, limits, spelt_out};
+use super::resolver::Resolver;
 use crate::overrides::{Names, names_of};
 use crate::plan::{Change, Link};
 use crate::tree::{Node, Origin, Path, Step, at};
@@ -155,16 +155,13 @@ impl State<'_> {
     /// Works out the links of these entries; answers whether there is nothing wrong with them.
     fn derive(&mut self, kept: &[Kept], set: &[Path]) -> bool {
         let mut r = Resolver {
-            tree: &self.tree,
-            problems: Vec::new(),
             nodes: std::mem::take(&mut self.nodes),
             groups: std::mem::take(&mut self.groups),
             links: std::mem::take(&mut self.links),
             entries: std::mem::take(&mut self.entries),
             own_port: std::mem::take(&mut self.own_port),
-            traffic: Vec::new(),
-            stacks: super::stacks::Stacks::default(),
             crossings: std::mem::take(&mut self.crossings),
+            ..Resolver::new(&self.tree, Some(set), None)
         };
         let limited = set.iter().any(limits_queues);
         let fine = kept.iter().all(|one| {
