@@ -8,6 +8,7 @@ mod range;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use crate::quantity::Quantity;
 use crate::shape::{Shape, branches, by_tag, is_type, members, names, resolve};
 use crate::tree::{Node, Path, Value};
 use crate::{Source, schema};
@@ -293,7 +294,7 @@ impl<'a> Walk<'a> {
             let (shape, key) = (Shape::of(b), Shape::of(b).sole()?);
             shape.property(key).filter(|inner| is_type(inner, "number")).map(|inner| (key, inner))
         });
-        let quantity = all.iter().find(|b| b.get("x-quantity").is_some());
+        let quantity = all.iter().find_map(|b| Quantity::of(b));
         let words: Vec<String> = all.iter().flat_map(|b| names(b).unwrap_or_default()).map(str::to_owned).collect();
         if let Some((key, inner)) = sole {
             // `loss = "none"` and `loss = { bernoulli = 0.01 }` are 0 and 0.01 of one slider.
@@ -313,7 +314,7 @@ impl<'a> Walk<'a> {
         if is_table {
             return self.push(Form::Text, place, about, |_| {});
         }
-        if let Some(quantity) = quantity.and_then(|b| b.get("x-quantity")).and_then(Json::as_str) {
+        if let Some(quantity) = quantity {
             return self.push(Form::Quantity, place, about, |control| control.measure(quantity));
         }
         let is = |name: &str| all.iter().copied().find(|b| is_type(b, name));

@@ -21,6 +21,7 @@ mod output;
 mod overrides;
 mod plan;
 mod preset;
+mod quantity;
 mod read;
 mod resolve;
 mod rooms;

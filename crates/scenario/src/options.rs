@@ -5,13 +5,14 @@ use elephan_link::CongestionManagement;
 use elephan_link::congestion::Handling;
 use elephan_link::queue::{Parameters, QueueSpec};
 use elephan_tcp::{Options, Overrides};
-use elephan_units::{Size, Span};
+use elephan_units::Size;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::Errors;
 use crate::near::hint;
 use crate::preset::{expand_management, expand_queues};
+use crate::quantity::Quantity;
 use crate::resolve::limit_of;
 use crate::schema;
 use crate::shape::{Shape, branches, by_tag, resolve};
@@ -142,22 +143,15 @@ fn host_model<T: DeserializeOwned>(name: &str, definition: &str, table: Map<Stri
 /// A bare number of a quantity as a scenario writes it.
 pub(crate) fn with_unit(root: &Json, words: &Json, key: String, value: Json) -> (String, Json) {
     let property = Shape::of(words).property(&key);
-    let quantity = property.and_then(|of| branches(root, of).into_iter().find_map(|b| b.get("x-quantity")));
-    let text = match (quantity.and_then(Json::as_str), value.as_f64()) {
-        (Some("time"), Some(seconds)) if seconds >= 0.0 => Some(format!("{} ps", Span::from_seconds(seconds).ps())),
-        (Some("time"), Some(seconds)) => Some(format!("{seconds} s")),
-        (Some("size"), Some(_)) => Some(format!("{value} B")),
-        (Some("rate"), Some(_)) => Some(format!("{value} bps")),
-        (Some("count"), Some(_)) => Some(format!("{value} p")),
-        _ => None,
-    };
+    let quantity = property.and_then(|of| branches(root, of).into_iter().find_map(Quantity::of));
+    let text = quantity.and_then(|quantity| quantity.written(&value));
     (key, text.map_or(value, Json::String))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephan_units::Bytes;
+    use elephan_units::{Bytes, Span};
 
     fn read(stack: &str, table: Json) -> Result<Options, String> {
         let table = table.as_object().cloned().unwrap_or_default();

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value as Json};
 
+use crate::quantity::Quantity;
 use crate::written::Scenario;
 
 /// The JSON Schema (draft 2020-12) of a scenario. Beside the standard keywords it has `x-quantity` (`time`, `rate`,
@@ -33,8 +34,8 @@ fn tidy(json: &mut Json) {
         Json::Object(map) => {
             map.values_mut().for_each(tidy);
             without_null(map);
-            if let Some(pattern) = map.get("x-quantity").and_then(Json::as_str).and_then(pattern) {
-                map.insert("pattern".to_owned(), pattern.into());
+            if let Some(quantity) = map.get("x-quantity").and_then(Json::as_str).and_then(Quantity::named) {
+                map.insert("pattern".to_owned(), quantity.pattern().into());
             }
             if let Some(Json::String(text)) = map.get_mut("description") {
                 *text = text.replace("\\[", "[").replace("\\]", "]").replace("\n\n", "\0").replace('\n', " ");
@@ -47,20 +48,6 @@ fn tidy(json: &mut Json) {
         Json::Array(items) => items.iter_mut().for_each(tidy),
         _ => {}
     }
-}
-
-/// What editors can check of a quantity; reading it checks the rest.
-fn pattern(quantity: &str) -> Option<String> {
-    const PREFIX: &str = "([KMGT]i?|k)?";
-    let units = match quantity {
-        "time" => "(ps|ns|us|µs|μs|ms|s|min|h|d)".to_owned(),
-        "rate" => format!("{PREFIX}(bps|b/s|bit/s|Bps|B/s)"),
-        "size" => format!("{PREFIX}(B|b)"),
-        "count" => "(p|packets)".to_owned(),
-        "limit" => format!("({PREFIX}(B|b)|p|packets|bdp|BDP)"),
-        _ => return None,
-    };
-    Some(format!("^\\s*[0-9._]+([eE][+-]?[0-9]+)?\\s*{units}\\s*$"))
 }
 
 fn without_null(map: &mut Map<String, Json>) {

@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use crate::quantity::Quantity;
 use crate::tree::{Node, Value};
 
 /// The schema of one thing, all references resolved at the top.
@@ -162,8 +163,8 @@ fn word(schema: &Json) -> String {
     if let Some(names) = names(schema) {
         return names.iter().map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(" or ");
     }
-    if let Some(quantity) = schema.get("x-quantity").and_then(Json::as_str) {
-        return format!("a {quantity} like \"{}\"", example(quantity));
+    if let Some(quantity) = Quantity::of(schema) {
+        return format!("a {} like \"{}\"", quantity.name(), quantity.example());
     }
     let named = |name| is_type(schema, name);
     if named("string") {
@@ -180,26 +181,15 @@ fn word(schema: &Json) -> String {
         match Shape::of(schema).sole() {
             Some(key) => {
                 let inner = Shape::of(schema).property(key);
-                let quantity = inner.and_then(|inner| inner.get("x-quantity")).and_then(Json::as_str);
+                let quantity = inner.and_then(Quantity::of);
                 match (quantity, inner.is_some_and(|inner| is_type(inner, "integer"))) {
-                    (Some(quantity), _) => format!("{{ {key} = \"{}\" }}", example(quantity)),
+                    (Some(quantity), _) => format!("{{ {key} = \"{}\" }}", quantity.example()),
                     (None, true) => format!("{{ {key} = 1000 }}"),
                     (None, false) => format!("{{ {key} = ... }}"),
                 }
             }
             None => "a table".to_owned(),
         }
-    }
-}
-
-/// How a quantity is written.
-pub(crate) fn example(quantity: &str) -> &'static str {
-    match quantity {
-        "time" => "5 ms",
-        "rate" => "10 Gbps",
-        "limit" => "100 p",
-        "count" => "256 p",
-        _ => "48 KiB",
     }
 }
 

@@ -3,13 +3,14 @@
 //! Serde would find most of these too, but its tagged enums lose positions; after this walk, deserialisation can fail
 //! only where a type has rules of its own.
 
-use elephan_units::{ParseError, parse_bytes, parse_packets, parse_rate, parse_size, parse_span, stop};
+use elephan_units::stop;
 use serde_json::Value as Json;
 
 use crate::elsewhere;
 use crate::error::Problem;
 use crate::near::{hint, key_hint, nearest};
-use crate::shape::{Mismatch, Shape, admits, branches, by_tag, example, expected, is_type, members, names, resolve};
+use crate::quantity::Quantity;
+use crate::shape::{Mismatch, Shape, admits, branches, by_tag, expected, is_type, members, names, resolve};
 use crate::tree::{Node, Path, Step, Value};
 
 /// Checks `node` against `schema`; every problem found, in written order.
@@ -47,10 +48,10 @@ impl<'a> Walker<'a> {
 
     /// Nothing that may stand here looks like this.
     fn mismatch(&mut self, schema: &Json, all: &[&Json], node: &Node, path: &Path) {
-        let quantity = all.iter().find_map(|b| b.get("x-quantity").and_then(Json::as_str));
+        let quantity = all.iter().find_map(|b| Quantity::of(b));
         let number = matches!(node.value, Value::Integer(_) | Value::Float(_));
         let message = match (quantity, number) {
-            (Some(q), true) => format!("{}: a {q} needs a unit, like \"{}\"", node.shown(), example(q)),
+            (Some(q), true) => format!("{}: a {} needs a unit, like \"{}\"", node.shown(), q.name(), q.example()),
             _ => format!("{}: expected {}", node.shown(), expected(self.root, schema)),
         };
         self.report(path, node, message);
@@ -70,8 +71,8 @@ impl<'a> Walker<'a> {
             let message = format!("unknown {} {text:?}{}", what.unwrap_or_default(), hint(text, &known));
             return self.report(path, node, message);
         };
-        if let Some(quantity) = open.get("x-quantity").and_then(Json::as_str)
-            && let Err(message) = check_quantity(quantity, text)
+        if let Some(quantity) = Quantity::of(open)
+            && let Err(message) = quantity.check(text)
         {
             self.report(path, node, message);
         }
@@ -238,66 +239,5 @@ fn largest(schema: &Json) -> Option<f64> {
         "uint8" => Some(255.0),
         "uint16" => Some(65535.0),
         _ => None,
-    }
-}
-
-/// Parses a quantity; the error says what was likely meant.
-pub(crate) fn check_quantity(quantity: &str, text: &str) -> Result<(), String> {
-    let Err(error) = parse(quantity, text) else { return Ok(()) };
-    let message = error.0.replace(['\n', '\r'], " ");
-    if !message.starts_with("unknown unit") {
-        return Err(message);
-    }
-    if let Some(other) = ["time", "rate", "size"].into_iter().find(|other| parse(other, text).is_ok()) {
-        return Err(format!("{text:?} is a {other}; a {quantity} is needed, like \"{}\"", example(quantity)));
-    }
-    let trimmed = text.trim();
-    let end = trimmed.find(|c: char| c.is_alphabetic()).unwrap_or(trimmed.len());
-    let (number, unit) = (trimmed[..end].trim(), trimmed[end..].trim());
-    let meant = usual(unit)
-        .or_else(|| nearest(unit, units_of(quantity).iter().copied()))
-        .map(|unit| format!("{number} {unit}"))
-        .filter(|meant| parse(quantity, meant).is_ok());
-    Err(match meant {
-        Some(meant) => format!("{message}; did you mean \"{meant}\"?"),
-        None => message,
-    })
-}
-
-fn parse(quantity: &str, text: &str) -> Result<(), ParseError> {
-    match quantity {
-        "time" => parse_span(text).map(drop),
-        "rate" => parse_rate(text).map(drop),
-        "limit" => parse_size(text).map(drop),
-        "count" => parse_packets(text).map(drop),
-        _ => parse_bytes(text).map(drop),
-    }
-}
-
-/// Spellings that people use, too far from ours in letters.
-fn usual(unit: &str) -> Option<&'static str> {
-    Some(match unit.to_lowercase().as_str() {
-        "sec" | "secs" | "second" | "seconds" => "s",
-        "msec" | "millisecond" | "milliseconds" => "ms",
-        "usec" | "microsecond" | "microseconds" => "us",
-        "minute" | "minutes" => "min",
-        "hour" | "hours" => "h",
-        "day" | "days" => "d",
-        "gbit" | "gb" | "g" => "Gbps",
-        "mbit" | "mb" | "m" => "Mbps",
-        "kbit" | "kb" | "k" => "Kbps",
-        "byte" | "bytes" => "B",
-        "packet" | "pkt" | "pkts" => "p",
-        _ => return None,
-    })
-}
-
-fn units_of(quantity: &str) -> &'static [&'static str] {
-    match quantity {
-        "time" => &["ms", "us", "ns", "ps", "s", "min", "h", "d"],
-        "rate" => &["Gbps", "Mbps", "Kbps", "Tbps", "bps", "Gb/s", "Mb/s", "GB/s", "MB/s", "b/s", "B/s"],
-        "count" => &["p", "packets"],
-        "limit" => &["KiB", "MiB", "GiB", "KB", "MB", "GB", "B", "p", "packets", "bdp"],
-        _ => &["KiB", "MiB", "GiB", "KB", "MB", "GB", "B"],
     }
 }

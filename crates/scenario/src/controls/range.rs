@@ -1,10 +1,10 @@
 //! Where a slider of a key is of use.
 
 use elephan_tcp::options::stack;
-use elephan_units::{Size, parse_bytes, parse_packets, parse_rate, parse_size, parse_span};
 use serde_json::Value as Json;
 
 use super::Control;
+use crate::quantity::Quantity;
 
 impl Control {
     /// Bounds of the schema; without both of them, around the value.
@@ -31,21 +31,11 @@ impl Control {
     }
 
     /// A quantity: its number in base units, and the range in which such a key is of use.
-    pub(super) fn measure(&mut self, quantity: &str) {
+    pub(super) fn measure(&mut self, quantity: Quantity) {
         let text = self.value.as_str().unwrap_or_default();
-        let (known, unit, number) = match quantity {
-            "time" => ("time", "s", parse_span(text).ok().map(|span| span.0 as f64 / 1e12)),
-            "rate" => ("rate", "bit/s", parse_rate(text).ok().map(|rate| rate.0 as f64)),
-            "size" => ("size", "B", parse_bytes(text).ok().map(|bytes| bytes.0 as f64)),
-            "count" => ("count", "p", parse_packets(text).ok().map(|packets| packets.0 as f64)),
-            _ => match parse_size(text).ok() {
-                Some(Size::Bytes(bytes)) => ("limit", "B", Some(bytes as f64)),
-                Some(Size::Packets(packets)) => ("limit", "p", Some(packets as f64)),
-                Some(Size::NanoBdp(nano)) => ("limit", "bdp", Some(nano as f64 / 1e9)),
-                None => ("limit", "p", None),
-            },
-        };
-        (self.quantity, self.unit, self.number, self.scale) = (known, unit, number, "log");
+        let said = quantity.number(text).ok();
+        let (number, unit) = (said.map(|(number, _)| number), said.map_or(quantity.unit(), |(_, unit)| unit));
+        (self.quantity, self.unit, self.number, self.scale) = (quantity.name(), unit, number, "log");
         let last = self.path.rsplit('.').next().unwrap_or_default();
         let (low, high) = match (unit, last) {
             ("s", "duration") => (1.0, 600.0),
