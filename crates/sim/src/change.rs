@@ -50,7 +50,10 @@ impl World<'_> {
         let graph = Graph::of(self.plan, |link| !down(link));
         net.routes.renew(&graph);
         net.reroute_notifications(self.plan, &graph);
-        let (mut moved, interfaces) = self.roce.reroute(net, &self.flows);
+        let (mut moved, interfaces) = self.roce.reroute(net, |id| {
+            let plan = &self.flows[id as usize].as_ref()?.plan;
+            Some((plan.from, plan.to))
+        });
         for socket in self.sockets.iter_mut().filter(|s| s.number != NONE) {
             let Some(flow) = &self.flows[socket.flow as usize] else { continue };
             let (from, to) = (flow.plan.from, flow.plan.to);
@@ -90,8 +93,8 @@ impl World<'_> {
                 &self.plan.options[flow.plan.sender as usize],
                 link,
             );
-            if self.guests {
-                self.note_fault(sender);
+            if self.guests.any {
+                self.guests.note(&self.sockets[sender as usize], &self.flows, self.plan);
             }
             let endpoint = &mut self.sockets[sender as usize].endpoint;
             endpoint.switch_congestion_control(now, congestion_control);

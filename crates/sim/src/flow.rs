@@ -1,6 +1,5 @@
 //! Flows: what an application does with a connection or a UDP stream, and what is known of it for the tables.
 
-use crate::net::NONE;
 use crate::packet::{Packets, Stamp, flags};
 use elephan_cc::Question;
 use elephan_cc::train::Arrival;
@@ -13,7 +12,7 @@ use elephan_traffic::{Generate, MessageQueue, Offer, Source};
 use elephan_units::{Span, Time};
 
 use crate::roce::Roce;
-use crate::target::Route;
+use crate::target::{NONE, Route};
 
 /// One end of a connection, where packets find it.
 pub struct Socket {
@@ -260,7 +259,7 @@ impl Flow {
     pub fn delivered(&self, sockets: &[Socket], roce: &Roce) -> u64 {
         match &self.application {
             Application::Datagrams(d) => d.received_bytes,
-            _ if self.roce != NONE => roce.of(self).map_or(0, |pair| pair.receiver.received()),
+            _ if self.roce != NONE => roce.of(self.roce).map_or(0, |pair| pair.receiver.received()),
             _ => sockets.get(self.receiver as usize).map_or(0, |s| s.endpoint.received()),
         }
     }

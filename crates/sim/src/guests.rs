@@ -9,11 +9,11 @@ use elephan_cc::guest::Fault;
 use elephan_scenario::Plan;
 
 use crate::Error;
-use crate::net::NONE;
-use crate::world::World;
+use crate::flow::{Flow, Socket};
+use crate::target::NONE;
 
 /// Whether any connection of `plan` may have a guest, from the start or by a change.
-pub fn any(plan: &Plan) -> bool {
+fn any(plan: &Plan) -> bool {
     let guest = |spec: &Spec| matches!(spec, Spec::Guest(_));
     plan.traffic.iter().any(|t| guest(&t.congestion_control))
         || plan.options.iter().any(|o| guest(&o.congestion_control))
@@ -21,42 +21,52 @@ pub fn any(plan: &Plan) -> bool {
 }
 
 /// A guest that has failed, and its flow: number and words.
-pub struct Failed {
+struct Failed {
     fault: Fault,
     number: u32,
     flow: String,
 }
 
-impl World<'_> {
-    /// Refuses to go on when a guest has failed.
-    pub fn check_guests(&mut self) -> Result<(), Error> {
-        if self.guests {
-            for socket in 0..self.sockets.len() as u32 {
-                self.note_fault(socket);
+/// Whether connections may have guests, and the first that has failed.
+#[derive(Default)]
+pub struct Guests {
+    pub any: bool,
+    failed: Option<Failed>,
+}
+
+impl Guests {
+    pub fn of(plan: &Plan) -> Guests {
+        Guests { any: any(plan), failed: None }
+    }
+
+    /// Refuses to go on when a guest of one of these sockets, or one that is over, has failed.
+    pub fn check(&mut self, sockets: &[Socket], flows: &[Option<Flow>], plan: &Plan) -> Result<(), Error> {
+        if self.any {
+            for socket in sockets {
+                self.note(socket, flows, plan);
             }
         }
-        let Some(Failed { fault, flow, .. }) = self.failed_guest.take() else { return Ok(()) };
+        let Some(Failed { fault, flow, .. }) = self.failed.take() else { return Ok(()) };
         Err(Error::Guest {
             what: format!("{}.{}", fault.class, fault.method),
             flow,
             seconds: fault.now.seconds(),
-            seed: self.plan.seed,
+            seed: plan.seed,
             cause: fault.cause,
         })
     }
 
     /// Keeps the first fault by time and by flow.
-    pub fn note_fault(&mut self, socket: u32) {
-        let s = &self.sockets[socket as usize];
-        let Some(fault) = s.endpoint.controller().fault().filter(|_| s.number != NONE) else { return };
-        let key = (fault.now, s.number);
-        if self.failed_guest.as_ref().is_some_and(|failed| (failed.fault.now, failed.number) <= key) {
+    pub fn note(&mut self, socket: &Socket, flows: &[Option<Flow>], plan: &Plan) {
+        let Some(fault) = socket.endpoint.controller().fault().filter(|_| socket.number != NONE) else { return };
+        let key = (fault.now, socket.number);
+        if self.failed.as_ref().is_some_and(|failed| (failed.fault.now, failed.number) <= key) {
             return;
         }
-        let Some(Some(flow)) = self.flows.get(s.flow as usize) else { return };
-        let name = |node: u32| &self.plan.nodes[node as usize].name;
-        let traffic = &self.plan.traffic[flow.traffic as usize].name;
-        let words = format!("{} ({traffic}: {} -> {})", s.number, name(flow.plan.from), name(flow.plan.to));
-        self.failed_guest = Some(Failed { fault: fault.clone(), number: s.number, flow: words });
+        let Some(Some(flow)) = flows.get(socket.flow as usize) else { return };
+        let name = |node: u32| &plan.nodes[node as usize].name;
+        let traffic = &plan.traffic[flow.traffic as usize].name;
+        let words = format!("{} ({traffic}: {} -> {})", socket.number, name(flow.plan.from), name(flow.plan.to));
+        self.failed = Some(Failed { fault: fault.clone(), number: socket.number, flow: words });
     }
 }

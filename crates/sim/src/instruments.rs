@@ -4,8 +4,6 @@ use elephan_record::{FlowRow, StatisticsRow};
 use elephan_tcp::Snapshot;
 use elephan_units::Time;
 
-use crate::world::World;
-
 /// Nullable column: what was never sampled is null.
 fn unless_zero(value: u64) -> Option<i64> {
     (value != 0).then_some(value as i64)
@@ -116,15 +114,7 @@ pub fn of_flow(s: &Snapshot, r: &Snapshot) -> FlowRow {
     instruments!(FlowRow, s, r)
 }
 
-impl World<'_> {
-    /// What each connection counts at `now`.
-    pub(crate) fn sample_statistics(&mut self, now: Time) {
-        for flow in self.flows.iter().flatten().filter(|flow| flow.begun) {
-            let socket = |end: u32| self.sockets.get(end as usize);
-            let (Some(sender), Some(receiver)) = (socket(flow.sender), socket(flow.receiver)) else { continue };
-            let (s, r) = (sender.endpoint.stats(now), receiver.endpoint.stats(now));
-            let (time_ns, number) = (now.ns(), i64::from(flow.number));
-            self.recorder.statistics.push(StatisticsRow { time_ns, flow: number, ..instruments!(StatisticsRow, s, r) });
-        }
-    }
+/// The instruments of flow `number` at `now`.
+pub fn at(now: Time, number: u32, s: &Snapshot, r: &Snapshot) -> StatisticsRow {
+    StatisticsRow { time_ns: now.ns(), flow: i64::from(number), ..instruments!(StatisticsRow, s, r) }
 }

@@ -1,29 +1,12 @@
 //! Samples: the state of flows, ports and switches at fixed times, pulled from their owners.
 
 use elephan_record::{FlowSampleRow, PortSampleRow, SwitchSampleRow};
-use elephan_scenario::{NodeKind, Plan, PortSelection};
 use elephan_units::{Time, stop};
 
 use crate::flow::Application;
+use crate::instruments;
 use crate::target::Target;
 use crate::world::World;
-
-/// Which links' queues are sampled.
-pub fn observed_ports(plan: &Plan) -> Vec<bool> {
-    let sampled = plan.record.every.is_some();
-    let of_switch = |i: usize| matches!(plan.nodes[plan.links[i].from as usize].kind, NodeKind::Switch(_));
-    (0..plan.links.len())
-        .map(|i| {
-            sampled
-                && match &plan.record.ports {
-                    PortSelection::None => false,
-                    PortSelection::All => true,
-                    PortSelection::Switches => of_switch(i),
-                    PortSelection::Listed(list) => list.contains(&(i as u32)),
-                }
-        })
-        .collect()
-}
 
 impl World<'_> {
     /// Ends the warm-up: what was delivered until now is not measured, nor what waits behind holes.
@@ -61,6 +44,16 @@ impl World<'_> {
         self.sample_limiters(now);
         self.sample_hosts(now, self.plan.record.every.unwrap_or_default());
         self.sample_transmit(now);
+    }
+
+    /// What each connection counts at `now`.
+    fn sample_statistics(&mut self, now: Time) {
+        for flow in self.flows.iter().flatten().filter(|flow| flow.begun) {
+            let socket = |end: u32| self.sockets.get(end as usize);
+            let (Some(sender), Some(receiver)) = (socket(flow.sender), socket(flow.receiver)) else { continue };
+            let (s, r) = (sender.endpoint.stats(now), receiver.endpoint.stats(now));
+            self.recorder.statistics.push(instruments::at(now, flow.number, &s, &r));
+        }
     }
 
     fn sample_flows(&mut self, now: Time) {

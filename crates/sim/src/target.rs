@@ -6,6 +6,9 @@ use std::hint::select_unpredictable;
 use elephan_engine::{Class, Event};
 use elephan_units::Time;
 
+/// "No such": switch, port, link, flow, socket.
+pub const NONE: u32 = u32::MAX;
+
 /// Bits below the four that tell targets of one class apart.
 const TAG_SHIFT: u32 = 28;
 const NUMBER: u32 = (1 << TAG_SHIFT) - 1;

@@ -17,9 +17,10 @@ use crate::apps::FastOpens;
 use crate::clocks::Clock;
 use crate::copy::Copies;
 use crate::flow::{Arrivals, Flow, Socket};
-use crate::guests;
+use crate::guests::Guests;
 use crate::host::Hosts;
 use crate::net::{self, Delivered, Layout, Net, Onward, Paths};
+use crate::observed::observed_ports;
 use crate::roce::Roce;
 use crate::tables::Tables;
 use crate::target::Target;
@@ -63,9 +64,7 @@ pub struct World<'a> {
     pub congestion_controls: Vec<&'a Spec>,
     /// Index into the plan's changes of the one that comes next.
     pub next_change: usize,
-    /// Whether connections may have guests, and the first that has failed.
-    pub guests: bool,
-    pub failed_guest: Option<guests::Failed>,
+    pub guests: Guests,
     /// What connections that are over have left, by host and peer.
     pub memories: BTreeMap<(u32, u32), Memory>,
     /// What hosts keep for Fast Open.
@@ -91,7 +90,7 @@ pub fn simulate<'a>(
 
 impl<'a> World<'a> {
     fn new(plan: &'a Plan, recorder: &'a mut Recorder, paths: Paths) -> Result<World<'a>, Error> {
-        let observed = crate::sample::observed_ports(plan);
+        let observed = observed_ports(plan);
         let layout = if recorder.takes_captures() { Layout::of(plan) } else { Layout::default() };
         let mut net = net::build(plan, &observed, &layout, paths)?;
         if !layout.is_empty() {
@@ -119,8 +118,7 @@ impl<'a> World<'a> {
             next_sample: Event::bound(Time::NEVER),
             congestion_controls: plan.traffic.iter().map(|t| &t.congestion_control).collect(),
             next_change: 0,
-            guests: guests::any(plan),
-            failed_guest: None,
+            guests: Guests::of(plan),
             memories: BTreeMap::new(),
             fast_open: FastOpens::default(),
             roce: Roce::default(),
@@ -147,7 +145,7 @@ impl<'a> World<'a> {
         let end = self.plan.duration;
         let bound = Event::bound(end);
         let mut now = Time::ZERO;
-        let looks = if self.guests { BETWEEN_LOOKS_AT_GUESTS } else { BETWEEN_LOOKS };
+        let looks = if self.guests.any { BETWEEN_LOOKS_AT_GUESTS } else { BETWEEN_LOOKS };
         let some = match (self.net.has_lanes, self.net.management.is_some()) {
             (_, true) => World::some_events::<false, true>,
             (true, false) => World::some_events::<true, false>,
@@ -157,7 +155,7 @@ impl<'a> World<'a> {
             let since = now;
             let more;
             (now, more) = some(self, now, bound, looks);
-            self.check_guests()?;
+            self.guests.check(&self.sockets, &self.flows, self.plan)?;
             if !more {
                 self.net.find_deadlocks(end);
                 return self.write_log();

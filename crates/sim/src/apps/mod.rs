@@ -185,8 +185,9 @@ impl World<'_> {
         if self.hosts.receive {
             [one, other].into_iter().for_each(|end| self.settle_reader(end));
         }
-        if self.asks_fast_open(path.0) {
-            self.open_fast(now, [one, other], (from, to));
+        if self.plan.traffic[path.0 as usize].fast_open {
+            FastOpens::listen(&mut self.sockets[other as usize].endpoint, (from, to));
+            self.fast_open.connect(now, &mut self.sockets[one as usize].endpoint, (from, to));
         } else {
             self.sockets[other as usize].endpoint.listen();
             self.sockets[one as usize].endpoint.connect(now);

@@ -166,15 +166,16 @@ impl World<'_> {
         if self.flows[id as usize].as_ref().is_none_or(|flow| flow.number != number) {
             return;
         }
-        if self.asks_fast_open(traffic) {
+        if self.plan.traffic[traffic as usize].fast_open {
             self.fast_open.keep(now, (plan.from, plan.to), &mut self.sockets[sender as usize].endpoint);
         }
         if self.sockets[sender as usize].headers.is_some() {
             self.keep_memories(plan, sender, receiver);
         }
-        if self.guests {
-            self.note_fault(sender);
-            self.note_fault(receiver);
+        if self.guests.any {
+            for end in [sender, receiver] {
+                self.guests.note(&self.sockets[end as usize], &self.flows, self.plan);
+            }
         }
         if let Some(flow) = self.flows[id as usize].take() {
             let row = self.flow_row(now, &flow, true);

@@ -4,12 +4,15 @@
 //! stage, never for a packet: sockets take and hand over the bytes between by themselves.
 
 mod rows;
+mod transfer;
+
+pub use transfer::Copies;
+use transfer::{Before, Copy, Ends, LIMITS, live};
 
 use std::collections::VecDeque;
 
-use elephan_host::copy::{Pipeline, Stage};
+use elephan_host::copy::Pipeline;
 use elephan_host::disk::Disk;
-use elephan_record::Text;
 use elephan_scenario::FlowPlan;
 use elephan_tcp::Endpoint;
 use elephan_units::{Time, stop};
@@ -18,171 +21,8 @@ use crate::flow::{Application, Flow, Socket, stable_key};
 use crate::target::Target;
 use crate::world::World;
 
-/// What a transfer can be limited by, in the order of [`Copy::limited`].
-const LIMITS: [&str; 5] = ["read", "network", "send_buffer", "receive_buffer", "write"];
-const READ: usize = 0;
-const NETWORK: usize = 1;
-const SEND_BUFFER: usize = 2;
-const RECEIVE_BUFFER: usize = 3;
-const WRITE: usize = 4;
-/// Round trips longer than the least by more than this, in percent, say that a queue stands on the path: who fills it is held up
-/// by the path, whatever the buffer that ends its window. \[assumed]
-const QUEUE_PERCENT: u64 = 10;
 /// What a serial program's far end says when a block is written.
 const TOLD_BYTES: u64 = 16;
-
-/// All transfers, and the disks of the hosts by node.
-#[derive(Default)]
-pub struct Copies {
-    all: Vec<Copy>,
-    disks: Vec<Option<Disk>>,
-    words: [Text; LIMITS.len()],
-    empty: Text,
-}
-
-/// A transfer.
-struct Copy {
-    traffic: u32,
-    plan: FlowPlan,
-    key: u32,
-    /// Places and numbers of the flows that are its streams.
-    flows: Vec<(u32, u32)>,
-    pipeline: Pipeline,
-    start: Time,
-    /// Streams whose connections have been opened; it begins with the last.
-    opened: usize,
-    closed: bool,
-    /// When the blocks in the cache will be on the disk, and those that are.
-    caching: VecDeque<(Time, u64)>,
-    on_disk_bytes: u64,
-    ends: Ends,
-    /// Picoseconds limited by each, and until when that is counted; then at the last sample and at the end of the warm-up.
-    limited: [u64; LIMITS.len()],
-    counted: Time,
-    sampled: [u64; LIMITS.len()],
-    before_warmup: Before,
-    /// Times limited by congestion window, send buffer and receiver's window that the streams' senders had then.
-    spent: Vec<[u64; 3]>,
-    /// Sockets that may have something to send.
-    touched: Vec<u32>,
-}
-
-/// When the last block was through each stage.
-#[derive(Clone, Copy, Default)]
-struct Ends {
-    read: Option<Time>,
-    received: Option<Time>,
-    cached: Option<Time>,
-    on_disk: Option<Time>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Before {
-    cached: u64,
-    on_disk: u64,
-    limited: [u64; LIMITS.len()],
-}
-
-impl Copy {
-    /// When it is complete, which is known when its last block is in the cache.
-    fn end(&self) -> Option<Time> {
-        if self.pipeline.program().to_disk { self.ends.on_disk } else { self.ends.cached }
-    }
-
-    fn has_begun(&self) -> bool {
-        self.opened == self.flows.len()
-    }
-
-    /// Counts blocks that have reached the disk.
-    fn settle(&mut self, now: Time) {
-        while let Some((_, bytes)) = self.caching.pop_front_if(|(at, _)| *at <= now) {
-            self.on_disk_bytes += bytes;
-        }
-    }
-
-    /// Counts the time since it was last called for what limited the transfer in it.
-    fn count(&mut self, now: Time, flows: &[Option<Flow>], sockets: &[Socket]) {
-        let mut spent = std::mem::take(&mut self.spent);
-        self.limited = self.limited_at(now, flows, sockets, &mut spent);
-        self.spent = spent;
-        let until = self.end().map_or(now, |end| end.min(now));
-        self.counted = self.counted.max(until);
-    }
-
-    /// What [`Copy::count`] counts, with what has been `spent` brought up to now. A sample only looks: where the counting stops
-    /// in between does not depend on what is recorded.
-    fn limited_at(
-        &self,
-        now: Time,
-        flows: &[Option<Flow>],
-        sockets: &[Socket],
-        spent: &mut [[u64; 3]],
-    ) -> [u64; LIMITS.len()] {
-        let mut limited = self.limited;
-        let until = self.end().map_or(now, |end| end.min(now));
-        let span = until.since(self.counted).ps();
-        if span == 0 || !self.has_begun() {
-            return limited;
-        }
-        let (parts, unsent) = self.network_parts(now, flows, sockets, spent);
-        let stage = match self.ends.cached {
-            Some(_) => Stage::Write,
-            // A stream that has more to send waits for no block, whatever room its send buffer has for one.
-            None => Some(self.pipeline.stage()).filter(|s| *s != Stage::Read || !unsent).unwrap_or(Stage::Network),
-        };
-        match stage {
-            Stage::Read => limited[READ] += span,
-            Stage::Write => limited[WRITE] += span,
-            Stage::Network => {
-                let [cwnd, buffer, window] = parts.map(u128::from);
-                let whole = cwnd + buffer + window;
-                let share = |part: u128| (u128::from(span) * part).checked_div(whole).unwrap_or(0) as u64;
-                let (buffer, window) = (share(buffer), share(window));
-                limited[SEND_BUFFER] += buffer;
-                limited[RECEIVE_BUFFER] += window;
-                limited[NETWORK] += span - buffer - window;
-            }
-        }
-        limited
-    }
-
-    /// How long senders with something to send were limited by congestion window, send buffer and receiver's window; whether a send
-    /// buffer holds something that has not been sent.
-    fn network_parts(
-        &self,
-        now: Time,
-        flows: &[Option<Flow>],
-        sockets: &[Socket],
-        all_spent: &mut [[u64; 3]],
-    ) -> ([u64; 3], bool) {
-        let (mut sum, mut any_unsent) = ([0; 3], false);
-        for (stream, &(id, number)) in self.flows.iter().enumerate() {
-            let Some(flow) = live(flows, id, number) else { continue };
-            let Some(sender) = sockets.get(flow.sender as usize) else { continue };
-            let stats = sender.endpoint.stats(now);
-            let spent = [stats.snd_lim_time_cwnd_ns, stats.snd_lim_time_snd_ns, stats.snd_lim_time_rwin_ns];
-            let before = std::mem::replace(&mut all_spent[stream], spent);
-            let unsent = stats.cur_app_w_queue > 0;
-            any_unsent |= unsent;
-            if unsent || self.pipeline.sending(stream as u32).is_some() {
-                let queued = stats.smoothed_rtt_ns * 100 > stats.min_rtt_ns * (100 + QUEUE_PERCENT);
-                (0..3).for_each(|i| sum[if queued { 0 } else { i }] += spent[i].saturating_sub(before[i]));
-            }
-        }
-        (sum, any_unsent)
-    }
-}
-
-/// The stage that `limited` says has lasted longest since `before`; none if nothing has.
-fn longest(limited: &[u64; LIMITS.len()], before: &[u64; LIMITS.len()]) -> Option<usize> {
-    let since = |i: &usize| limited[*i].saturating_sub(before[*i]);
-    (0..LIMITS.len()).rev().max_by_key(since).filter(|i| since(i) > 0)
-}
-
-/// The flow at a place, unless it is over.
-fn live(flows: &[Option<Flow>], id: u32, number: u32) -> Option<&Flow> {
-    flows.get(id as usize)?.as_ref().filter(|flow| flow.number == number)
-}
 
 /// An end of a stream whose connection is not over.
 fn endpoint<'a>(

@@ -5,7 +5,7 @@ use elephan_scenario::Plan;
 use elephan_units::{Span, Time};
 use serde_json::{Value, json};
 
-use super::{Before, Copies, Copy, LIMITS, NETWORK, READ, RECEIVE_BUFFER, SEND_BUFFER, WRITE, live, longest};
+use super::transfer::{Before, Copies, Copy, LIMITS, NETWORK, READ, RECEIVE_BUFFER, SEND_BUFFER, WRITE, live, longest};
 use crate::Error;
 use crate::tables::Tables;
 use crate::world::World;

@@ -1,7 +1,7 @@
 //! What hosts have done, as rows and as figures of the summary.
 
 use elephan_host::receive::Refused;
-use elephan_record::{HostRow, HostSampleRow};
+use elephan_record::{HostRow, HostSampleRow, TransmitSampleRow};
 use elephan_units::{Span, Time};
 use serde_json::{Value, json};
 
@@ -91,5 +91,23 @@ impl World<'_> {
             return Value::Null;
         }
         json!({ "cpu_max": cpu, "drops": drops, "logger_gap_max_s": gap.map(Span::seconds) })
+    }
+
+    /// Rows of all ports with a transmit side.
+    pub fn sample_transmit(&mut self, now: Time) {
+        for (i, port) in self.hosts.ports.iter_mut().enumerate() {
+            let Some(port) = port else { continue };
+            let (_, waiting) = self.net.links[i].queue_at(now);
+            let (qdisc, ring) = port.room.split(waiting);
+            self.recorder.transmit_samples.push(TransmitSampleRow {
+                time_ns: now.ns(),
+                host: self.tables.node(self.plan.links[i].from),
+                port: i as i64,
+                qdisc_packets: qdisc as i64,
+                ring_packets: ring as i64,
+                found_max_packets: std::mem::take(&mut port.found).max(qdisc + ring) as i64,
+                send_stalls: port.stalls as i64,
+            });
+        }
     }
 }

@@ -5,55 +5,22 @@
 //! that is known; when somebody pauses the port or lets it go on, or it changes, it is computed anew. A timer that rings early finds
 //! that the frame is still there, and is set again. While it is set, an ACK lets the socket look too.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use elephan_engine::{Alarm, Bell};
-use elephan_host::Transmit;
-use elephan_host::below::{Below, Owner};
-use elephan_scenario::Plan;
+use elephan_host::below::Owner;
 use elephan_tcp::Segment;
 use elephan_units::Time;
 
-use super::Hosts;
+use super::hosts::Hosts;
+use super::port::{Held, SmallQueues};
 use crate::flow::Socket;
 use crate::net::Net;
 use crate::target::{HostTimer, Target};
-use crate::world::World;
-
-/// What a port of a host with small queues knows of its frames.
-pub struct SmallQueues {
-    bound: u64,
-    pub below: Below,
-    /// All ports of its host: packets of a socket may be spread over them, or routes made anew.
-    ports: Arc<[u32]>,
-}
-
-impl SmallQueues {
-    pub fn new(plan: &Plan, node: u32, words: &Transmit) -> Option<Box<SmallQueues>> {
-        let bound = words.small_queues?.0;
-        let of_host = (0u32..).zip(&plan.links).filter(|(_, link)| link.from == node);
-        Some(Box::new(SmallQueues { bound, below: Below::default(), ports: of_host.map(|(i, _)| i).collect() }))
-    }
-}
-
-/// What a socket has below it.
-#[derive(Clone, Default)]
-pub struct Held {
-    /// Of its flow, for life: another socket may have its place.
-    number: u32,
-    bytes: u64,
-    /// When it looks again, if it is throttled.
-    due: Time,
-    alarm: Alarm,
-}
 
 impl Hosts {
     pub fn small(&mut self, link: u32) -> Option<&mut SmallQueues> {
         self.ports[link as usize].as_deref_mut()?.small.as_deref_mut()
     }
 
-    fn held_by(&mut self, (id, number): Owner) -> &mut Held {
+    pub(super) fn held_by(&mut self, (id, number): Owner) -> &mut Held {
         let id = id as usize;
         if self.held.len() <= id {
             self.held.resize_with(id + 1, || Held { due: Time::NEVER, ..Held::default() });
@@ -76,7 +43,7 @@ impl Hosts {
     }
 
     /// Forgets what has left the port of `link` by `now`; what comes next there is another packet.
-    fn settle(&mut self, now: Time, net: &mut Net, link: u32) {
+    pub(super) fn settle(&mut self, now: Time, net: &mut Net, link: u32) {
         let Hosts { ports, held, .. } = self;
         let Some(small) = ports[link as usize].as_deref_mut().and_then(|port| port.small.as_deref_mut()) else {
             return;
@@ -107,7 +74,7 @@ impl Hosts {
     }
 
     /// Sets the timer of a throttled socket to when the first packet of it will have left its host.
-    fn aim(&mut self, now: Time, net: &mut Net, ports: &[u32], owner: Owner, key: u32) {
+    pub(super) fn aim(&mut self, now: Time, net: &mut Net, ports: &[u32], owner: Owner, key: u32) {
         let mut first = Time::NEVER;
         for &port in ports {
             let sizes = self.small(port).and_then(|small| small.below.until_freed(owner));
@@ -121,46 +88,6 @@ impl Hosts {
         held.due = due;
         if held.alarm.arm(due) {
             net.events.push(Target::Host(HostTimer::Departure, owner.0).keyed(due, key));
-        }
-    }
-}
-
-impl World<'_> {
-    /// What waits at the port of `link` may leave at another time than was thought: it was paused, may go on, or has changed.
-    #[cold]
-    pub fn departures_moved(&mut self, now: Time, link: u32) {
-        let World { hosts, net, sockets, .. } = self;
-        let Some(small) = hosts.small(link) else { return };
-        let (ports, owners) = (small.ports.clone(), small.below.owners().collect::<BTreeSet<Owner>>());
-        for &port in ports.iter() {
-            hosts.settle(now, net, port);
-        }
-        for owner in owners {
-            let held = &hosts.held[owner.0 as usize];
-            // One that is due looks in this instant.
-            if held.number == owner.1 && held.due > now && held.due != Time::NEVER {
-                hosts.aim(now, net, &ports, owner, sockets[owner.0 as usize].key);
-            }
-        }
-    }
-
-    /// A frame of a socket may have left its host.
-    pub fn departure_timer(&mut self, now: Time, id: u32) {
-        let (Some(held), socket) = (self.hosts.held.get_mut(id as usize), &mut self.sockets[id as usize]) else {
-            return;
-        };
-        match held.alarm.ring(now, held.due) {
-            Bell::Stale | Bell::Off => {}
-            Bell::Later(at) => {
-                self.net.events.push(Target::Host(HostTimer::Departure, id).keyed(at, socket.key));
-            }
-            Bell::Due => {
-                held.due = Time::NEVER;
-                if held.number == socket.number {
-                    socket.endpoint.on_room();
-                    self.flush(now, id);
-                }
-            }
         }
     }
 }

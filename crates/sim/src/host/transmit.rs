@@ -5,46 +5,20 @@
 //! sends is never refused, as it goes past the qdisc in kernels, but it waits for the device, and has its place in the ring. Packets behind the limiter of a congestion management
 //! (its senders stop by themselves) have their place in the ring too.
 
-use elephan_host::transmit::{Offer, Room};
-use elephan_record::TransmitSampleRow;
-use elephan_scenario::Plan;
+use elephan_host::transmit::Offer;
 use elephan_units::Time;
 
-use super::Hosts;
-use super::small_queues::SmallQueues;
+use super::hosts::Hosts;
 use crate::flow::Socket;
 use crate::net::{Kind, Net, Occurrence};
 use crate::packet::flags;
-use crate::world::World;
 
 /// The reason of a datagram's drop, and of a refused segment.
 pub const TXQUEUE_FULL: &str = "txqueue_full";
 
-/// One port of a host with a transmit side.
-pub struct Port {
-    room: Room,
-    pub small: Option<Box<SmallQueues>>,
-    /// Segments that were refused.
-    stalls: u64,
-    /// Most packets that one has found since the last sample.
-    found: u64,
-}
-
-/// Those of a plan, by link.
-pub fn ports(plan: &Plan) -> Vec<Option<Box<Port>>> {
-    let of = |from: u32| plan.nodes[from as usize].models.transmit.as_ref();
-    if plan.links.iter().all(|link| of(link.from).is_none()) {
-        return Vec::new();
-    }
-    let port = |from: u32, words| {
-        Box::new(Port { room: Room::new(words), small: SmallQueues::new(plan, from, words), stalls: 0, found: 0 })
-    };
-    plan.links.iter().map(|link| of(link.from).map(|words| port(link.from, words))).collect()
-}
-
 impl Hosts {
     /// Whether the port of `link` has no place for `offer`.
-    fn is_full(&mut self, now: Time, net: &mut Net, link: u32, offer: &Offer) -> bool {
+    pub(super) fn is_full(&mut self, now: Time, net: &mut Net, link: u32, offer: &Offer) -> bool {
         let Some(port) = self.ports[link as usize].as_deref_mut() else { return false };
         let (_, waiting) = net.links[link as usize].queue_at(now);
         let (qdisc, ring) = port.room.split(waiting);
@@ -108,25 +82,5 @@ impl Hosts {
             small.below.push(None, ip_bytes);
         }
         full
-    }
-}
-
-impl World<'_> {
-    /// Rows of all ports with a transmit side.
-    pub fn sample_transmit(&mut self, now: Time) {
-        for (i, port) in self.hosts.ports.iter_mut().enumerate() {
-            let Some(port) = port else { continue };
-            let (_, waiting) = self.net.links[i].queue_at(now);
-            let (qdisc, ring) = port.room.split(waiting);
-            self.recorder.transmit_samples.push(TransmitSampleRow {
-                time_ns: now.ns(),
-                host: self.tables.node(self.plan.links[i].from),
-                port: i as i64,
-                qdisc_packets: qdisc as i64,
-                ring_packets: ring as i64,
-                found_max_packets: std::mem::take(&mut port.found).max(qdisc + ring) as i64,
-                send_stalls: port.stalls as i64,
-            });
-        }
     }
 }

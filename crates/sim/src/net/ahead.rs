@@ -8,61 +8,15 @@
 //! While a port is `on` its gate is open and nothing is to shut it, nothing that a pause interval has held waits, and no control frame is to go out;
 //! if its switch has a memory, that pauses nobody and has the port among its `unsettled`.
 
-use elephan_engine::Ring;
 use elephan_link::queue::{Discipline, Verdict, is_ect};
 use elephan_tcp::ECN_CE;
 use elephan_units::Time;
 
 use super::link::{Flight, General, Link, Sending};
+use super::port::ahead::Precomputed;
 use super::switch::Switch;
 use super::{NONE, Net, item, note_mark};
 use crate::target::Target;
-
-/// A frame that waits until `start`.
-#[derive(Clone, Copy, Default)]
-struct Precomputed {
-    start: Time,
-    /// When it came.
-    at: Time,
-    /// What it takes of the queue, and of the wire before the end of the run.
-    bytes: u32,
-    wire: u32,
-    /// What it takes of the memory of its switch, and where it came in there.
-    charged: u32,
-    ingress: u32,
-}
-
-/// What is computed in advance at a port.
-#[derive(Default)]
-pub struct Ahead {
-    /// Nothing at the port but its FIFO, a gate and the memory of its switch looks at frames, from the beginning to the end.
-    able: bool,
-    /// From the last frame that went straight to the wire on, until frames are taken back.
-    pub on: bool,
-    bytes: u64,
-    wire: u64,
-    waiting: Ring<Precomputed>,
-}
-
-impl Ahead {
-    pub fn new(able: bool) -> Ahead {
-        Ahead { able, ..Ahead::default() }
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    pub fn packets(&self) -> u64 {
-        self.waiting.len() as u64
-    }
-
-    /// Bytes and packets of those that wait and start before the end of the run.
-    pub fn to_come(&self) -> (u64, u64) {
-        let waiting = (0..self.waiting.len() as u32).rev().map_while(|i| self.waiting.get(i));
-        (self.wire, self.packets() - waiting.take_while(|r| r.wire == 0).count() as u64)
-    }
-}
 
 impl General {
     /// Whether nothing is to stop what comes to the port from now on: a PAUSE in its response time is.

@@ -10,12 +10,13 @@ use elephan_random::Stream;
 use elephan_scenario::{NodeKind, Plan, limit_of};
 use elephan_units::{Span, Time, Transmitter, stop};
 
-use super::ahead::Ahead;
 use super::flow_control::{self, counts_queues, sends_pause};
-use super::impair::Impair;
-use super::link::{Counts, General, Link, LossProcess, Losses, NONE, Sending, Window};
+use super::link::{Counts, General, Link, LossProcess, Losses, Sending, Window};
+use super::port::ahead::Ahead;
+use super::port::impair::Impair;
+use super::port::taps::Taps;
 use super::route::{Graph, NoRoute, PLACES_MAX, Routes};
-use super::{Layout, Management, Net, Taps, congestion_management, lanes, nic};
+use super::{Layout, Management, NONE, Net, congestion_management, lanes, nic};
 use crate::Error;
 use crate::packet::Packets;
 

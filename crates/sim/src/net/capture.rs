@@ -23,6 +23,7 @@ use elephan_tcp::SackBlocks;
 use elephan_tcp::wire::{Ends, HEADERS_MAX_BYTES, Headers};
 use elephan_units::{Time, stop};
 
+use super::port::taps::Taps;
 use super::{NONE, Net};
 use crate::Error;
 use crate::packet::{Notice, Packet, flags, rdma};
@@ -51,21 +52,6 @@ const OPCODE_PFC: [u8; 2] = [0x01, 0x01];
 
 const OPENER_PORTS: std::ops::Range<u32> = 38_000..41_000;
 const LISTENER_PORTS: std::ops::Range<u32> = 10_601..11_201;
-
-/// Where the packets of a port are captured: numbers of taps, [`NONE`] if not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taps {
-    /// Those handed to it by its host.
-    pub handed: u32,
-    /// Those whose transmission starts.
-    pub started: u32,
-    /// Those that the host at the far end receives.
-    pub received: u32,
-}
-
-impl Taps {
-    pub const NONE: Taps = Taps { handed: NONE, started: NONE, received: NONE };
-}
 
 /// One direction of an interface of a file.
 #[derive(Clone, Copy)]

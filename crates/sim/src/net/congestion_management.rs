@@ -19,8 +19,9 @@ use elephan_scenario::{Link as LinkPlan, NodeKind, Plan};
 use elephan_units::{Time, stop};
 
 use super::failure::DOWN;
-use super::limiters::{Key, Limiters, Next};
 use super::link::{General, Link};
+use super::port::limiters::{Key, Limiters, Next};
+use super::port::points::CongestionPoints;
 use super::route::{Graph, Routes};
 use super::{Kind, Net, Occurrence};
 use crate::packet::{Notice, Packet, flags};
@@ -41,12 +42,6 @@ pub struct Management {
     drained: Vec<(u32, Key)>,
     pub sent: u64,
     pub received: u64,
-}
-
-/// The congestion points of a port, one for each queue that its discipline keeps apart, and how many notifications they have sent.
-pub struct CongestionPoints {
-    points: Vec<Point>,
-    pub sent: u64,
 }
 
 /// Bits of the number of a congestion point, above which its link stands, that say which of a port it is.

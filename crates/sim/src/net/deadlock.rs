@@ -17,7 +17,7 @@
 use elephan_link::{pause, queue::Discipline};
 use elephan_units::Time;
 
-use super::pfc::priorities;
+use super::port::station::{priorities, xoff};
 use super::{Kind, NONE, Net, Occurrence};
 
 /// A cycle of paused ports.
@@ -200,7 +200,7 @@ impl Net {
         if let Some(log) = &mut self.log {
             for &link in &found.links {
                 let value = Some(found.closed.since(Time::ZERO).seconds());
-                let reason = found.priority.map_or("xoff", super::pfc::xoff);
+                let reason = found.priority.map_or("xoff", xoff);
                 log.push(Occurrence { time: now, kind: Kind::Deadlock, link, flow: NONE, bytes: 0, value, reason });
             }
         }

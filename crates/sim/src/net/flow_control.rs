@@ -7,7 +7,7 @@ use elephan_scenario::{Link, NodeKind, Plan, Switch as Planned};
 use elephan_units::{Bytes, Span, Time};
 
 use super::Switch;
-use super::pfc::Station;
+use super::port::station::Station;
 use super::switch::refresh_period;
 
 /// The flow control of a node, if it is a switch.

@@ -202,7 +202,7 @@ mod tests {
         );
         let overrides: Vec<Override> = overrides.iter().map(|o| Override::parse(o).unwrap()).collect();
         let plan = read(&Source::toml("test.toml", &text), &overrides, None).unwrap().plan;
-        let observed = crate::sample::observed_ports(&plan);
+        let observed = crate::observed::observed_ports(&plan);
         let net = build(&plan, &observed, &Layout::default(), Paths::default()).unwrap();
         let names = plan.links.iter().map(|l| l.name.clone());
         (names.zip(net.links.iter().map(|l| l.lane)).collect(), net.lookahead)

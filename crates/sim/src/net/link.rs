@@ -12,18 +12,15 @@ use elephan_link::{
 use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
-use super::Taps;
-use super::ahead::Ahead;
-use super::congestion_management::CongestionPoints;
-use super::impair::Impair;
-use super::limiters::Limiters;
-use super::nic::NicPort;
-use super::pfc::Station;
-use super::watch::Watch;
+use super::port::ahead::Ahead;
+use super::port::impair::Impair;
+use super::port::limiters::Limiters;
+use super::port::nic::NicPort;
+use super::port::points::CongestionPoints;
+use super::port::station::Station;
+use super::port::taps::Taps;
+use super::port::watch::Watch;
 use crate::target::{Content, Frame, Target, Then};
-
-/// "No such": switch, port, link.
-pub const NONE: u32 = u32::MAX;
 
 /// A frame on the wire: when its last bit is in at the far end.
 #[derive(Clone, Copy, Default)]

@@ -18,16 +18,15 @@ mod flow_control;
 mod general;
 mod impair;
 mod lanes;
-mod limiters;
 mod link;
 mod nic;
 mod pause;
 mod pause_intervals;
 mod pfc;
+mod port;
 mod route;
 mod straight;
 mod switch;
-mod watch;
 
 use std::hint::select_unpredictable;
 
@@ -36,14 +35,15 @@ use elephan_link::congestion::{Feedback, fair::Source};
 use elephan_link::queue::{Discarded, Item};
 use elephan_units::{Span, Time};
 
+pub use crate::target::NONE;
 pub use build::{Paths, build};
-pub use capture::{Captures, Layout, Taps};
+pub use capture::{Captures, Layout};
 pub use congestion_management::Management;
 pub use deadlock::Deadlock;
 pub use lanes::Onward;
-pub use link::{Counts, Flight, Link, NONE, Window};
+pub use link::{Counts, Flight, Link, Window};
 pub use nic::asks_telemetry;
-pub use pause_intervals::PauseIntervals;
+pub use port::episodes::PauseIntervals;
 pub use route::{Graph, Routes};
 pub use switch::Switch;
 

@@ -4,132 +4,18 @@
 //! the egress port of the pausing switch whose buffer was to blame when the switch decided. If that port is held itself (it
 //! is paused, or frames that a pause interval has held back still wait there) the pause interval is a child of that pause interval, and has its
 //! *root*; otherwise the cause is the root: the port where congestion began. An *episode* is all pause intervals of one root that
-//! follow each other within [`EPISODE_GAP`]. A packet is *held* for as long as pause intervals of its port and priority overlap its wait.
+//! follow each other within `EPISODE_GAP`. A packet is *held* for as long as pause intervals of its port and priority overlap its wait.
 //!
 //! Kept only when somebody reads the `events`. Memory: a row for each pause interval, one for each flow, port and episode.
 
-use std::collections::BTreeMap;
-
 use elephan_link::pause::Gate;
 use elephan_link::queue::{Discipline, Item};
-use elephan_units::{Span, Time};
+use elephan_units::Time;
 
 use super::link::Sending;
-use super::watch::{Cause, Held, PauseInterval, Watch};
+use super::port::episodes::{Blame, Cause, PauseInterval};
+use super::port::watch::{Held, Watch};
 use super::{NONE, Net};
-
-/// Pause intervals of one root further apart are two episodes: a hundred round trips of a data centre.
-const EPISODE_GAP: Span = Span::from_ms(1);
-
-/// What made a switch send a PAUSE.
-#[derive(Clone, Copy, Debug)]
-pub enum Blame {
-    /// The buffer of this link's port.
-    Egress(u32),
-    /// What came in through the port that is told to pause.
-    Ingress,
-    /// The memory that all ports share.
-    Memory,
-}
-
-/// A pause interval as its children know it.
-#[derive(Clone, Copy)]
-pub struct Parent {
-    pub id: u32,
-    pub root: u32,
-    pub depth: u32,
-    pub episode: u32,
-}
-
-/// A pause interval that is over, or that the end of the run cuts off.
-#[derive(Clone, Copy)]
-pub struct Paused {
-    pub pause: u32,
-    pub port: u32,
-    pub priority: Option<u8>,
-    pub begin: Time,
-    pub end: Time,
-    pub over: bool,
-    pub refreshes: u32,
-    /// What waited behind it at any time.
-    pub packets: u64,
-    pub bytes: u64,
-    pub cause: u32,
-    pub parent: Option<u32>,
-    pub root: u32,
-    pub depth: u32,
-    pub episode: u32,
-}
-
-/// A port where congestion began.
-struct Root {
-    episode: u32,
-    open: u32,
-    last: Time,
-}
-
-/// What the ports' records share.
-#[derive(Default)]
-pub struct PauseIntervals {
-    next: u32,
-    episodes: u32,
-    roots: BTreeMap<u32, Root>,
-    /// Rows to write.
-    pub done: Vec<Paused>,
-}
-
-impl PauseIntervals {
-    fn begin(&mut self, begin: Time, cause: Cause) -> Parent {
-        let id = self.next;
-        self.next += 1;
-        let me = match cause.parent {
-            Some(parent) => Parent { id, depth: parent.depth + 1, ..parent },
-            None => {
-                let episodes = &mut self.episodes;
-                let root = self.roots.entry(cause.port).or_insert_with(|| {
-                    *episodes += 1;
-                    Root { episode: *episodes, open: 0, last: begin }
-                });
-                if root.open == 0 && root.last.saturating_add(EPISODE_GAP) < begin {
-                    self.episodes += 1;
-                    root.episode = self.episodes;
-                }
-                Parent { id, root: cause.port, depth: 1, episode: root.episode }
-            }
-        };
-        if let Some(root) = self.roots.get_mut(&me.root) {
-            root.open += 1;
-        }
-        me
-    }
-
-    pub(super) fn end(&mut self, port: u32, interval: PauseInterval, end: Time, over: bool) {
-        let PauseInterval { me, parent, cause, priority, begin, refreshes, packets, bytes, .. } = interval;
-        if let Some(root) = self.roots.get_mut(&me.root) {
-            root.open -= 1;
-            root.last = root.last.max(end);
-        }
-        if begin < end {
-            let Parent { id: pause, root, depth, episode } = me;
-            self.done.push(Paused {
-                pause,
-                port,
-                priority,
-                begin,
-                end,
-                over,
-                refreshes,
-                packets,
-                bytes,
-                cause,
-                parent,
-                root,
-                depth,
-                episode,
-            });
-        }
-    }
-}
 
 impl Net {
     /// A switch decides that the station at the far end of `link` must not send, for the reason given.

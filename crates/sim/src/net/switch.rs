@@ -4,7 +4,7 @@ use elephan_link::{EgressControl, IngressMemory, SharedMemory, pause};
 use elephan_units::{Rate, Span, Time};
 
 use super::link::{Flight, Sending};
-use super::pause_intervals::Blame;
+use super::port::episodes::Blame;
 use super::{NONE, Net};
 use crate::target::{Target, Then};
 

@@ -2,13 +2,12 @@
 //!
 //! A connection has no handshake: it is there when its flow begins, and gone when all that its application had is acknowledged.
 //! What an application offers at one instant is one work request. Packets come from [`Sender::poll_transmit`] when the
-//! interface of their host has room at its port ([`Net::nic_has_room`]); connections of one priority take turns, packet by packet.
+//! interface of their host has room at its port (`Net::nic_has_room`); connections of one priority take turns, packet by packet.
 
 mod application;
+mod pair;
 mod ready;
 mod rows;
-
-use std::collections::BTreeSet;
 
 use elephan_cc::{Nic, Spec};
 use elephan_engine::{Alarm, Bell};
@@ -16,90 +15,12 @@ use elephan_roce::{Acknowledgement, Answer, Data, Path, Receiver, Sender, wire};
 use elephan_tcp::{ECN_CE, ECN_ECT0};
 use elephan_units::{Span, Time};
 
-use crate::flow::Flow;
-use crate::net::{self, NONE, Net, Occurrence};
+pub use pair::{Pair, Roce};
+
+use crate::net::{self, NONE, Occurrence};
 use crate::packet::{Packet, flags, rdma};
-use crate::target::{Route, Target};
+use crate::target::Target;
 use crate::world::World;
-
-/// Both ends of a connection.
-pub struct Pair {
-    pub sender: Sender,
-    pub receiver: Receiver,
-    alarm: Alarm,
-    key: u32,
-    /// Index of its flow among the live ones, and the flow's number for life; [`NONE`] when it is gone.
-    flow: u32,
-    number: u32,
-    /// Beginnings of the routes to the receiver and back.
-    there: Route,
-    back: Route,
-    /// Its interface waits for room to send for it.
-    queued: bool,
-    /// Its packets bring back what they meet.
-    telemetry: bool,
-    ecn: bool,
-    priority: u8,
-    /// Link of its interface, and the receiver's node.
-    link: u32,
-    to: u32,
-    /// Packets sent from either end.
-    packets: [u32; 2],
-    /// Base round-trip time of the path.
-    base_rtt: Span,
-    /// The application will offer nothing more.
-    ended: bool,
-}
-
-impl Pair {
-    /// When it must be called next.
-    fn deadline(&self) -> Time {
-        let send = if self.queued { None } else { self.sender.next_send() };
-        [send, self.sender.next_timer()].into_iter().flatten().min().unwrap_or(Time::NEVER)
-    }
-}
-
-/// The connections of a run.
-#[derive(Default)]
-pub struct Roce {
-    pairs: Vec<Pair>,
-    free: Vec<u32>,
-    /// Connections that may send and wait for room, by link of their interface.
-    ready: ready::Waiting,
-}
-
-impl Roce {
-    /// The connection of a flow.
-    pub fn of(&self, flow: &Flow) -> Option<&Pair> {
-        self.pairs.get(flow.roce as usize)
-    }
-
-    /// Live connections take the routes that there are now; answers how many ends have another, and the links whose interfaces
-    /// have more to send.
-    pub fn reroute(&mut self, net: &Net, flows: &[Option<Flow>]) -> (u32, BTreeSet<u32>) {
-        let routes = &net.routes;
-        let (mut moved, mut called) = (0, BTreeSet::new());
-        for (place, pair) in (0u32..).zip(&mut self.pairs).filter(|(_, pair)| pair.number != NONE) {
-            let Some(flow) = &flows[pair.flow as usize] else { continue };
-            let (from, to) = (flow.plan.from, flow.plan.to);
-            let there = routes.of_flow(from, to, pair.key).unwrap_or(pair.there);
-            let back = routes.of_flow(to, from, pair.key ^ 1).unwrap_or(pair.back);
-            moved += u32::from(there != pair.there) + u32::from(back != pair.back);
-            (pair.there, pair.back) = (there, back);
-            let link = routes.first_link(there);
-            let before = std::mem::replace(&mut pair.link, link);
-            if link != before {
-                pair.sender.set_line(net.links[link as usize].rate.bps() as f64);
-            }
-            if link != before && pair.queued {
-                self.ready.at(before).forget(pair.priority, place);
-                self.ready.at(link).push(pair.priority, place);
-                called.insert(link);
-            }
-        }
-        (moved, called)
-    }
-}
 
 impl World<'_> {
     /// Headers of data (IP) of a traffic entry, with telemetry if its controller asks for it.

@@ -12,7 +12,7 @@ use crate::world::World;
 
 impl World<'_> {
     pub fn roce_instruments(&self, flow: &Flow, row: &mut FlowRow) {
-        let Some(pair) = self.roce.of(flow) else { return };
+        let Some(pair) = self.roce.of(flow.roce) else { return };
         let (s, r) = (pair.sender.counters(), pair.receiver.counters());
         row.segs_out = s.packets as i64;
         row.data_segs_out = s.packets as i64;
@@ -42,7 +42,7 @@ impl World<'_> {
 
     /// A sample of a flow over RoCE. A controller that holds no window is given the one that its rate fills in a base round trip.
     pub fn roce_sample(&self, now: Time, flow: &Flow) -> Option<FlowSampleRow> {
-        let pair = self.roce.of(flow)?;
+        let pair = self.roce.of(flow.roce)?;
         let sender = &pair.sender;
         let window = sender.controller().window();
         let rate = sender.rate_bps();
@@ -67,7 +67,7 @@ impl World<'_> {
 
     /// As for TCP: nothing is read that was not posted, nor acknowledged that was not read, and what is done was read whole.
     pub fn roce_check(&self, flow: &Flow) -> Option<Result<(), Error>> {
-        let pair = self.roce.of(flow)?;
+        let pair = self.roce.of(flow.roce)?;
         let (acked, read, posted) = (pair.sender.acked(), pair.receiver.received(), pair.sender.posted());
         let whole = flow.size.is_none_or(|size| read <= size && (flow.done.is_none() || read == size));
         let sound = acked <= read && read <= posted && whole;

@@ -1,40 +1,22 @@
 //! Generators that several flows have together: that of a sender whose messages or frames go to drawn receivers, and that of a
 //! receiver who asks all his senders at once (`incast`).
 
+mod clock;
+
+pub use clock::Clock;
+use clock::Rounds;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use elephan_scenario::FlowPlan;
 use elephan_tcp::Endpoint;
-use elephan_traffic::{Generate, Offer, Part, Shared, Source};
+use elephan_traffic::{Generate, Offer, Part, Shared};
 use elephan_units::Time;
 
 use crate::flow::{Application, stable_key};
 use crate::net::NONE;
 use crate::target::Target;
 use crate::world::World;
-
-/// A generator and its flows.
-pub struct Clock {
-    traffic: u32,
-    source: Source,
-    /// The next offer and when it is due.
-    next: Option<(Time, Offer)>,
-    /// Places and numbers of the flows.
-    flows: Vec<(u32, u32)>,
-    rounds: Option<Rounds>,
-    key: u32,
-    stopped: bool,
-}
-
-/// Rounds that have begun and are not complete. Each flow answers them in order, so that they end in order.
-struct Rounds {
-    /// The next round waits for the end of the one before.
-    closed: bool,
-    /// Number of the first of them.
-    first: u64,
-    /// When each began, and how many answers are missing.
-    open: VecDeque<(Time, u32)>,
-}
 
 impl World<'_> {
     /// Prepares the generators that the flows of a traffic entry, `(place, plan)`, have together.

@@ -9,30 +9,9 @@ use std::collections::VecDeque;
 use elephan_link::queue::Item;
 use elephan_units::{Span, Time};
 
-use super::pause_intervals::{Parent, PauseIntervals};
+use super::episodes::{Cause, Parent, PauseInterval, PauseIntervals};
 
 const PRIORITIES: usize = 8;
-
-/// What the next pause interval of a port will be due to.
-#[derive(Clone, Copy)]
-pub struct Cause {
-    pub port: u32,
-    pub parent: Option<Parent>,
-}
-
-/// A pause interval; `end` is when it will be over unless something else comes.
-#[derive(Clone, Copy)]
-pub struct PauseInterval {
-    pub me: Parent,
-    pub parent: Option<u32>,
-    pub cause: u32,
-    pub priority: Option<u8>,
-    pub begin: Time,
-    pub end: Time,
-    pub refreshes: u32,
-    pub packets: u64,
-    pub bytes: u64,
-}
 
 fn concerns(of: Option<u8>, priority: u8) -> bool {
     of.is_none_or(|own| own == priority)
@@ -123,15 +102,15 @@ impl Line {
 /// The record of one port.
 #[derive(Default)]
 pub struct Watch {
-    pub(super) open: Vec<PauseInterval>,
+    pub open: Vec<PauseInterval>,
     over: Vec<Line>,
-    pub(super) asked: Vec<(Option<u8>, Cause)>,
+    pub asked: Vec<(Option<u8>, Cause)>,
     waiting: [Waiting; PRIORITIES],
     /// Bytes waiting, by ingress port and priority.
     from: Vec<[u64; PRIORITIES]>,
     departures: u64,
     /// By episode and flow.
-    pub(super) held: Vec<Held>,
+    pub held: Vec<Held>,
 }
 
 impl Watch {
@@ -206,7 +185,7 @@ impl Watch {
     }
 
     /// The pause interval that holds what waits here, if one does.
-    pub(super) fn holding(&self, now: Time, priority: Option<u8>) -> Option<Parent> {
+    pub fn holding(&self, now: Time, priority: Option<u8>) -> Option<Parent> {
         let shut = |c: &&PauseInterval| meet(c.priority, priority) && c.begin <= now && now < c.end;
         let open = self.open.iter().find(shut).map(|c| c.me);
         let last = |line: &Line| line.past.back().filter(|p| still_holds(&self.waiting, line.priority, p.end)).copied();
@@ -214,7 +193,7 @@ impl Watch {
         open.or_else(|| over().max_by_key(|p| p.end).map(|p| p.me))
     }
 
-    pub(super) fn waiting_bytes(&self, ingress: Option<u32>, priority: Option<u8>) -> u64 {
+    pub fn waiting_bytes(&self, ingress: Option<u32>, priority: Option<u8>) -> u64 {
         let of = |p: usize| match ingress {
             Some(ingress) => self.from.get(ingress as usize).map_or(0, |from| from[p]),
             None => self.waiting[p].bytes,
@@ -222,14 +201,14 @@ impl Watch {
         (0..PRIORITIES).filter(|&p| priority.is_none_or(|own| usize::from(own) == p)).map(of).sum()
     }
 
-    pub(super) fn waits(&self, priority: Option<u8>) -> (u64, u64) {
+    pub fn waits(&self, priority: Option<u8>) -> (u64, u64) {
         let of = |(p, _): &(u8, &Waiting)| priority.is_none_or(|own| own == *p);
         let add = |sum: (u64, u64), (_, w): (u8, &Waiting)| (sum.0 + w.packets, sum.1 + w.bytes);
         (0u8..).zip(&self.waiting).filter(of).fold((0, 0), add)
     }
 
     /// Counts how long pause intervals have held a packet that leaves at `now`; `bound` says whether it will pass a root.
-    pub(super) fn count(&mut self, now: Time, item: Item, bound: impl Fn(u32) -> bool) {
+    pub fn count(&mut self, now: Time, item: Item, bound: impl Fn(u32) -> bool) {
         self.departures += 1;
         let Watch { open, over, held, departures, .. } = self;
         let mut add = |of: Parent, time: Span, longest: Span| {
@@ -257,7 +236,7 @@ impl Watch {
     }
 
     /// Ends what has run out.
-    pub(super) fn expire(&mut self, now: Time, link: u32, intervals: &mut PauseIntervals) {
+    pub fn expire(&mut self, now: Time, link: u32, intervals: &mut PauseIntervals) {
         while let Some(place) = self.open.iter().position(|c| c.end <= now) {
             let interval = self.open.remove(place);
             self.close(interval, interval.end, true, link, intervals);
@@ -265,14 +244,7 @@ impl Watch {
     }
 
     /// A pause interval is over, or the run is.
-    pub(super) fn close(
-        &mut self,
-        interval: PauseInterval,
-        end: Time,
-        over: bool,
-        link: u32,
-        intervals: &mut PauseIntervals,
-    ) {
+    pub fn close(&mut self, interval: PauseInterval, end: Time, over: bool, link: u32, intervals: &mut PauseIntervals) {
         intervals.end(link, interval, end, over);
         let interval = PauseInterval { end, ..interval };
         let PauseInterval { me, priority, .. } = interval;
