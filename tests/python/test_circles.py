@@ -16,7 +16,6 @@ LIMITS = {
     "record": 2,
     "roce": 2,
     "scenario": 31,
-    "sim": 15,
     "tcp": 10,
     "trace": 3,
     "traffic": 5,

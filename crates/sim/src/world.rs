@@ -94,7 +94,7 @@ impl<'a> World<'a> {
         let layout = if recorder.takes_captures() { Layout::of(plan) } else { Layout::default() };
         let mut net = net::build(plan, &observed, &layout, paths)?;
         if !layout.is_empty() {
-            net.captures = Some(Box::new(layout.open(plan, &net, recorder)?));
+            net.captures = Some(Box::new(layout.open(plan, &net.routes, recorder)?));
         }
         let spare = net.packets.take();
         let tables = Tables::new(plan, recorder);

@@ -24,10 +24,10 @@ use elephan_tcp::wire::{Ends, HEADERS_MAX_BYTES, Headers};
 use elephan_units::{Time, stop};
 
 use super::port::taps::Taps;
-use super::{NONE, Net};
+use super::route::Routes;
 use crate::Error;
 use crate::packet::{Notice, Packet, flags, rdma};
-use crate::target::{Content, Control};
+use crate::target::{Control, NONE};
 
 /// Ethernet: MAC addresses and type; the least that a frame has without its check sequence.
 const ETHERNET_HEADER_BYTES: usize = 14;
@@ -148,8 +148,8 @@ impl Layout {
     }
 
     /// Makes the files.
-    pub fn open(mut self, plan: &Plan, net: &Net, recorder: &mut Recorder) -> Result<Captures, Error> {
-        self.find_nodes(plan, net);
+    pub fn open(mut self, plan: &Plan, routes: &Routes, recorder: &mut Recorder) -> Result<Captures, Error> {
+        self.find_nodes(plan, routes);
         let mut files = Vec::with_capacity(self.files.len());
         for file in &self.files {
             let name = |&node: &u32| (Ipv4Addr::from(address(node)), plan.nodes[node as usize].name.as_str());
@@ -166,11 +166,11 @@ impl Layout {
     }
 
     /// Whose packets each file may see.
-    fn find_nodes(&mut self, plan: &Plan, net: &Net) {
+    fn find_nodes(&mut self, plan: &Plan, routes: &Routes) {
         for flow in plan.traffic.iter().flat_map(|t| &t.flows) {
             for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
                 stop::look();
-                for link in net.routes.between(from, to).flat_map(|place| net.routes.rest(place)) {
+                for link in routes.between(from, to).flat_map(|place| routes.rest(place)) {
                     let Taps { handed, started, received } = self.ports[link as usize];
                     for tap in [handed, started, received].into_iter().filter(|&tap| tap != NONE) {
                         let file = self.taps[tap as usize].file;
@@ -261,7 +261,7 @@ impl Captures {
     }
 
     /// A packet on the way from the near end of link `first` to the far end of link `last`.
-    fn packet(&mut self, now: Time, tap: u32, packet: &Packet, sack: &SackBlocks, (first, last): (u32, u32)) {
+    pub fn packet(&mut self, now: Time, tap: u32, packet: &Packet, sack: &SackBlocks, (first, last): (u32, u32)) {
         let tap = self.taps[tap as usize];
         let (source, destination) = (self.ends[first as usize].0, self.ends[last as usize].1);
         let opener = OPENER_PORTS.start + packet.flow % OPENER_PORTS.len() as u32;
@@ -309,7 +309,7 @@ impl Captures {
     }
 
     /// A PAUSE frame of the station at the near end of `link`, or a PFC frame with that pause time.
-    fn pause(&mut self, now: Time, tap: u32, link: u32, content: Control, quanta: u16) {
+    pub fn pause(&mut self, now: Time, tap: u32, link: u32, content: Control, quanta: u16) {
         let tap = self.taps[tap as usize];
         if tap.framing != Framing::Ethernet {
             return;
@@ -328,7 +328,7 @@ impl Captures {
     }
 
     /// A notification of congestion, from the switch at the near end of link `first` to the host at the far end of `last`.
-    fn notification(&mut self, now: Time, tap: u32, (ip_bytes, notice): (u32, &Notice), (first, last): (u32, u32)) {
+    pub fn notification(&mut self, now: Time, tap: u32, (ip_bytes, notice): (u32, &Notice), (first, last): (u32, u32)) {
         let tap = self.taps[tap as usize];
         if tap.framing != Framing::Ethernet {
             return;
@@ -356,38 +356,5 @@ impl Captures {
             kept_bytes: kept as usize,
             packet_bytes,
         });
-    }
-}
-
-impl Net {
-    /// A packet passes a tap.
-    #[cold]
-    pub(super) fn capture(&mut self, now: Time, tap: u32, packet: u32) {
-        let Some(captures) = &mut self.captures else { return };
-        let (p, sack) = self.packets.get(packet);
-        let ends = self.routes.first_and_last(p.route);
-        if p.flags & flags::NOTIFICATION != 0 {
-            captures.notification(now, tap, (p.ip_bytes, self.packets.notice(packet)), ends);
-        } else {
-            captures.packet(now, tap, p, sack, ends);
-        }
-    }
-
-    /// A PAUSE frame passes a tap of the port of `link`.
-    #[cold]
-    pub(super) fn capture_pause(&mut self, now: Time, tap: u32, link: u32, content: Content) {
-        let switch = self.switches.get(self.links[link as usize].out_of as usize);
-        let quanta = switch.and_then(|s| s.quanta).unwrap_or(0);
-        if let Some(captures) = &mut self.captures {
-            captures.pause(now, tap, link, content.read(), quanta);
-        }
-    }
-
-    /// A packet is in at the end of `link`, whose far end is a host that captures.
-    #[cold]
-    pub(super) fn capture_received(&mut self, now: Time, link: u32, packet: u32) {
-        if let Some(general) = &self.links[link as usize].general {
-            self.capture(now, general.taps.received, packet);
-        }
     }
 }

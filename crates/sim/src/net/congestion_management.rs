@@ -1,5 +1,5 @@
 //! Congestion management in the network: congestion points at the egress ports of switches, their notifications as frames,
-//! limiters at the ports of hosts (`limiters.rs`).
+//! limiters at the ports of hosts (`port/limiters.rs`).
 //!
 //! A port has a point for each of its queues (IEEE 802.1Qau): for each class of `ets` and `wrr`, each band of `prio`, each priority
 //! where PFC keeps them apart. It looks at the frames that its queue has accepted, with the bytes that wait there then, the frame among
@@ -10,9 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use elephan_engine::Bell;
-use elephan_link::CongestionManagement;
 use elephan_link::congestion::fair::Source;
-use elephan_link::congestion::{Feedback, Handling, Per, Point};
+use elephan_link::congestion::{Feedback, Point};
 use elephan_link::queue::{Discarded, Discipline, Item, Queue};
 use elephan_random::Stream;
 use elephan_scenario::{Link as LinkPlan, NodeKind, Plan};
@@ -20,6 +19,7 @@ use elephan_units::{Time, stop};
 
 use super::failure::DOWN;
 use super::link::{General, Link};
+use super::management::Management;
 use super::port::limiters::{Key, Limiters, Next};
 use super::port::points::CongestionPoints;
 use super::route::{Graph, Routes};
@@ -29,20 +29,6 @@ use crate::target::Target;
 
 /// What an Ethernet frame adds to an IP packet, without preamble and gap.
 const ETHERNET_BYTES: u32 = 18;
-
-/// Congestion management of a run.
-pub struct Management {
-    words: CongestionManagement,
-    pub handling: Handling,
-    seed: u64,
-    /// Nodes at the near and the far end of each link, and their names for random streams.
-    ends: Vec<(u32, u32)>,
-    names: Vec<String>,
-    /// Limiters whose senders may go on.
-    drained: Vec<(u32, Key)>,
-    pub sent: u64,
-    pub received: u64,
-}
 
 /// Bits of the number of a congestion point, above which its link stands, that say which of a port it is.
 const PART_BITS: u32 = 4;
@@ -59,30 +45,6 @@ pub enum WaitsFor {
 /// Whether a packet comes from a sender that can be stopped: TCP, or the interface of RoCE; not a datagram or a frame.
 pub fn can_stop(bits: u16) -> bool {
     bits & (flags::UDP | flags::RAW | flags::NOTIFICATION) == 0
-}
-
-impl Management {
-    pub fn of(plan: &Plan) -> Option<Box<Management>> {
-        let handling = plan.congestion_management.handling()?;
-        Some(Box::new(Management {
-            words: plan.congestion_management.clone(),
-            handling,
-            seed: plan.seed,
-            ends: plan.links.iter().map(|l| (l.from, l.to)).collect(),
-            names: plan.nodes.iter().map(|n| n.name.clone()).collect(),
-            drained: Vec::new(),
-            sent: 0,
-            received: 0,
-        }))
-    }
-
-    /// The key of what limits a flow to a node.
-    pub fn key(&self, flow: u32, to: u32) -> Key {
-        match self.handling.per {
-            Per::Flow => flow,
-            Per::Pair => to,
-        }
-    }
 }
 
 /// The congestion points of a port, if it has some.

@@ -18,18 +18,8 @@ use elephan_link::{pause, queue::Discipline};
 use elephan_units::Time;
 
 use super::port::station::{priorities, xoff};
-use super::{Kind, NONE, Net, Occurrence};
-
-/// A cycle of paused ports.
-#[derive(Clone, Debug)]
-pub struct Deadlock {
-    /// When its last pause began.
-    pub closed: Time,
-    /// That of the first port, others may have others; none: PAUSE, which stops all priorities.
-    pub priority: Option<u8>,
-    /// The ports, each waiting for the buffer of the next.
-    pub links: Vec<u32>,
-}
+use super::occurrence::{Deadlock, Kind, Occurrence};
+use super::{NONE, Net};
 
 /// Which priorities of each link can never resume, a bit each.
 type Stuck = Vec<u8>;

@@ -9,8 +9,8 @@ use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
 use super::failure::DOWN;
-use super::lanes::{NO_LANE, Onward};
-use super::link::{Flight, Link, Waiting, Window};
+use super::lanes::NO_LANE;
+use super::link::{Flight, Link, Onward, Waiting, Window};
 use super::{Delivered, NONE, Net, note_mark};
 use crate::packet::flags;
 use crate::target::{Target, Then};

@@ -6,9 +6,8 @@ use elephan_link::{EgressControl, FlowControl, IngressMemory, PausePer, Pfc, Pfc
 use elephan_scenario::{Link, NodeKind, Plan, Switch as Planned};
 use elephan_units::{Bytes, Span, Time};
 
-use super::Switch;
 use super::port::station::Station;
-use super::switch::refresh_period;
+use super::switch::{Switch, refresh_period};
 
 /// The flow control of a node, if it is a switch.
 fn of(plan: &Plan, node: u32) -> &FlowControl {

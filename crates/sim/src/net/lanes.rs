@@ -14,10 +14,10 @@ use elephan_link::queue::Limit;
 use elephan_scenario::Plan;
 use elephan_units::{PS_PER_S, Rate, Span, stop};
 
-use super::link::{Flight, Link};
+use super::link::{Flight, Link, Onward};
 use super::route::Routes;
 use super::{MARKED, Net};
-use crate::target::{Hop, Then};
+use crate::target::Hop;
 
 /// Of a link that has no lane.
 pub const NO_LANE: u8 = LANES as u8;
@@ -32,13 +32,6 @@ const FAR: u32 = 3;
 const NEAR: u32 = 1;
 /// Cache lines of a link that a packet touches which need not wait.
 const IDLE_LINK_LINES: usize = 2;
-
-/// A frame in a lane: the packet, and where it goes from there, as [`Flight`] has it.
-#[derive(Clone, Copy, Default)]
-pub struct Onward {
-    pub packet: u32,
-    pub then: Then,
-}
 
 /// What the links of a lane have in common.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]

@@ -48,6 +48,13 @@ impl Flight {
     }
 }
 
+/// A frame in a lane: the packet, and where it goes from there, as [`Flight`] has it.
+#[derive(Clone, Copy, Default)]
+pub struct Onward {
+    pub packet: u32,
+    pub then: Then,
+}
+
 /// A packet that waits at a port of the fast path: until `start`.
 #[derive(Clone, Copy, Default)]
 pub struct Waiting {

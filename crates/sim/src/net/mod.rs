@@ -19,7 +19,10 @@ mod general;
 mod impair;
 mod lanes;
 mod link;
+mod management;
+mod memory;
 mod nic;
+mod occurrence;
 mod pause;
 mod pause_intervals;
 mod pfc;
@@ -27,6 +30,7 @@ mod port;
 mod route;
 mod straight;
 mod switch;
+mod tap;
 
 use std::hint::select_unpredictable;
 
@@ -38,10 +42,9 @@ use elephan_units::{Span, Time};
 pub use crate::target::NONE;
 pub use build::{Paths, build};
 pub use capture::{Captures, Layout};
-pub use congestion_management::Management;
-pub use deadlock::Deadlock;
-pub use lanes::Onward;
-pub use link::{Counts, Flight, Link, Window};
+pub use link::{Counts, Flight, Link, Onward, Window};
+pub use management::Management;
+pub use occurrence::{Deadlock, Kind, Occurrence};
 pub use nic::asks_telemetry;
 pub use port::episodes::PauseIntervals;
 pub use route::{Graph, Routes};
@@ -49,99 +52,6 @@ pub use switch::Switch;
 
 use crate::packet::{Packets, flags};
 use crate::target::{Control, Hop, Target, Then};
-
-/// Something rare that happened in the network, for the `events` table.
-#[derive(Clone, Copy, Debug)]
-pub struct Occurrence {
-    pub time: Time,
-    pub kind: Kind,
-    pub link: u32,
-    /// Flow, or [`NONE`].
-    pub flow: u32,
-    /// The packet's, 0 if it is not about one.
-    pub bytes: u32,
-    /// Sequence number of a dropped packet, quanta of a PAUSE, the feedback of a notification, the new timeout of an `rto` in seconds, what a link has changed to (bit/s, seconds, bytes ...).
-    pub value: Option<f64>,
-    pub reason: &'static str,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Drop,
-    Mark,
-    Pause,
-    Resume,
-    FastRetransmit,
-    Timeout,
-    /// A link changes.
-    Change,
-    /// A flow changes its congestion control.
-    CongestionControl,
-    /// A packet arrives a second time.
-    Duplicate,
-    /// A packet arrives after one that was sent later.
-    Reorder,
-    /// A congestion point tells a source.
-    Notification,
-    /// A receiver of RoCE notifies of a marked packet.
-    Cnp,
-    /// Ports that wait for each other's buffers in a cycle.
-    Deadlock,
-    /// A priority was paused for too long.
-    Watchdog,
-    /// A host drops what has come in.
-    Refused,
-    /// The logger of a host was silent.
-    LoggerGap,
-    /// A host's own queue refuses a segment.
-    SendStall,
-    /// A connection is given up.
-    GiveUp,
-}
-
-impl Kind {
-    pub const ALL: [Kind; 18] = [
-        Kind::Drop,
-        Kind::Mark,
-        Kind::Pause,
-        Kind::Resume,
-        Kind::FastRetransmit,
-        Kind::Timeout,
-        Kind::Change,
-        Kind::CongestionControl,
-        Kind::Duplicate,
-        Kind::Reorder,
-        Kind::Notification,
-        Kind::Cnp,
-        Kind::Deadlock,
-        Kind::Watchdog,
-        Kind::Refused,
-        Kind::LoggerGap,
-        Kind::SendStall,
-        Kind::GiveUp,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Drop | Kind::Refused => "drop",
-            Kind::Mark => "mark",
-            Kind::Pause => "pause",
-            Kind::Resume => "resume",
-            Kind::FastRetransmit => "fast_retransmit",
-            Kind::Timeout => "rto",
-            Kind::Change | Kind::CongestionControl => "change",
-            Kind::Duplicate => "duplicate",
-            Kind::Reorder => "reorder",
-            Kind::Notification => "cnm",
-            Kind::Cnp => "cnp",
-            Kind::Deadlock => "deadlock",
-            Kind::Watchdog => "watchdog",
-            Kind::LoggerGap => "logger_gap",
-            Kind::SendStall => "send_stall",
-            Kind::GiveUp => "give_up",
-        }
-    }
-}
 
 /// Frames under way that make a link long: its packets have been pushed out of the caches when they arrive.
 const LONG: usize = 256;
