@@ -4,6 +4,7 @@ use elephan_cc::Spec;
 use elephan_units::Time;
 
 use crate::flow::Application;
+use crate::ids::LinkId;
 use crate::net::{Graph, Kind, NONE, Occurrence};
 use crate::target::Target;
 use crate::world::World;
@@ -24,12 +25,12 @@ impl World<'_> {
             self.next_change += 1;
             for link in &change.links {
                 self.net.change_link(now, plan, link, self.next_change);
-                turned = turned.or(link.up.map(|_| link.link));
+                turned = turned.or(link.up.map(|_| LinkId(link.link)));
                 if link.rate.is_some() {
-                    self.roce_line(now, link.link);
+                    self.roce_line(now, LinkId(link.link));
                 }
                 if self.hosts.gathers {
-                    self.departures_moved(now, link.link);
+                    self.departures_moved(now, LinkId(link.link));
                 }
             }
             for one in &change.congestion_controls {
@@ -44,9 +45,9 @@ impl World<'_> {
     }
 
     /// Routes are made anew over the links that are up, and live flows take them; `link` had changed. What is under way keeps its.
-    pub fn reroute(&mut self, now: Time, link: u32) {
+    pub fn reroute(&mut self, now: Time, link: LinkId) {
         let net = &mut self.net;
-        let down = |link: usize| net.links[link].general.as_ref().is_some_and(|g| g.down);
+        let down = |link: usize| net.links[LinkId::of(link)].general.as_ref().is_some_and(|g| g.down);
         let graph = Graph::of(self.plan, |link| !down(link));
         net.routes.renew(&graph);
         net.reroute_notifications(self.plan, &graph);
@@ -118,7 +119,7 @@ impl World<'_> {
         }
     }
 
-    pub fn note_congestion_control(&mut self, now: Time, congestion_control: &Spec, link: u32, flow: u32) {
+    pub fn note_congestion_control(&mut self, now: Time, congestion_control: &Spec, link: LinkId, flow: u32) {
         if let Some(log) = &mut self.net.log {
             let reason = congestion_control.kind();
             log.push(Occurrence {

@@ -11,6 +11,7 @@ use elephan_tcp::{Endpoint, Flags, State};
 use elephan_traffic::{Generate, MessageQueue, Offer, Source};
 use elephan_units::{Span, Time};
 
+use crate::ids::LinkId;
 use crate::roce::Roce;
 use crate::target::{NONE, Route};
 
@@ -20,7 +21,7 @@ pub struct Socket {
     pub alarm: Alarm,
     /// Beginning of the route to the peer, and its first link.
     pub route: Route,
-    pub first_link: u32,
+    pub first_link: LinkId,
     /// The peer's socket.
     pub peer: u32,
     /// Index of its flow among the live ones, and the flow's number for life.

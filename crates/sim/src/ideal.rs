@@ -23,6 +23,7 @@ use elephan_tcp::{Flags, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW
 use elephan_units::{PS_PER_S, Span};
 
 use crate::flow::{Application, Flow};
+use crate::ids::LinkId;
 use crate::world::World;
 
 /// The Fast Open option with a cookie of eight bytes.
@@ -136,22 +137,22 @@ impl World<'_> {
         if !routes.spreads() {
             return Some(path.collect());
         }
-        let mut beside: Vec<BTreeSet<u32>> = Vec::new();
+        let mut beside: Vec<BTreeSet<LinkId>> = Vec::new();
         for other in routes.between(from, to) {
             for (i, link) in routes.rest(other).enumerate() {
                 beside.resize_with(beside.len().max(i + 1), BTreeSet::new);
                 beside[i].insert(link);
             }
         }
-        let best = |(hop, links): (Hop, BTreeSet<u32>)| {
+        let best = |(hop, links): (Hop, BTreeSet<LinkId>)| {
             let count = links.len() as u64;
             links.into_iter().fold(hop, |best, link| best.best(self.hop(link), count))
         };
         Some(path.zip(beside).map(best).collect())
     }
 
-    fn hop(&self, link: u32) -> Hop {
-        let link = &self.plan.links[link as usize];
+    fn hop(&self, link: LinkId) -> Hop {
+        let link = &self.plan.links[link.index()];
         let latency = match &self.plan.nodes[link.to as usize].kind {
             NodeKind::Switch(switch) => switch.latency,
             NodeKind::Host => Span::ZERO,

@@ -15,6 +15,7 @@ mod flow;
 mod guests;
 mod host;
 mod ideal;
+mod ids;
 mod info;
 mod instruments;
 mod limits;

@@ -20,7 +20,7 @@ pub fn stopped(net: &mut Net, flows: &[Option<Flow>], socket: &Socket, id: u32) 
         (Per::Pair, true) => flow.plan.to,
         (Per::Pair, false) => flow.plan.from,
     };
-    let limiters = net.links[socket.first_link as usize].general.as_mut().and_then(|g| g.limiters.as_mut());
+    let limiters = net.links[socket.first_link].general.as_mut().and_then(|g| g.limiters.as_mut());
     limiters.is_some_and(|limiters| limiters.stops(key, id))
 }
 

@@ -11,7 +11,7 @@ impl Tables {
     pub fn pauses(&self, net: &mut Net, plan: &Plan, recorder: &mut Recorder) {
         let Some(intervals) = &mut net.intervals else { return };
         for p in intervals.done.drain(..) {
-            let link = &plan.links[p.port as usize];
+            let link = &plan.links[p.port.index()];
             recorder.pauses.push(PauseRow {
                 pause: i64::from(p.pause),
                 port: i64::from(p.port),
@@ -37,7 +37,7 @@ impl Tables {
     pub fn holds(&self, net: &mut Net, plan: &Plan, recorder: &mut Recorder) {
         net.close_closures(plan.duration);
         self.pauses(net, plan, recorder);
-        for port in 0..plan.links.len() as u32 {
+        for port in net.links.ids() {
             for held in net.held(port) {
                 recorder.holds.push(HoldRow {
                     episode: i64::from(held.episode),

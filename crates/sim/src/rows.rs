@@ -6,6 +6,7 @@ use elephan_units::{Span, Time, stop};
 
 use crate::Error;
 use crate::flow::{Application, Flow, Socket};
+use crate::ids::LinkId;
 use crate::instruments;
 use crate::net::Window;
 use crate::world::World;
@@ -131,7 +132,7 @@ impl World<'_> {
             stop::look();
             let row = self.port_row(i, now);
             self.recorder.ports.push(row);
-            if let Some(g) = &self.net.links[i].general
+            if let Some(g) = &self.net.links[LinkId::of(i)].general
                 && g.packet_ps != g.wait_ps
             {
                 let (queue, waits) = (g.packet_ps, g.wait_ps);
@@ -146,7 +147,7 @@ impl World<'_> {
     fn port_row(&mut self, i: usize, now: Time) -> PortRow {
         let window: Window = self.net.window;
         let measured = window.end.since(window.warmup);
-        let link = &mut self.net.links[i];
+        let link = &mut self.net.links[LinkId::of(i)];
         link.close_books(window);
         let plan = &self.plan.links[i];
         let per_ps = |integral: u128| integral as f64 / measured.ps().max(1) as f64;

@@ -4,6 +4,7 @@ use elephan_record::{FlowSampleRow, PortSampleRow, SwitchSampleRow};
 use elephan_units::{Time, stop};
 
 use crate::flow::Application;
+use crate::ids::LinkId;
 use crate::instruments;
 use crate::target::Target;
 use crate::world::World;
@@ -116,8 +117,8 @@ impl World<'_> {
             if !observed {
                 continue;
             }
-            self.net.look_at(now, i);
-            let link = &mut self.net.links[i];
+            self.net.look_at(now, LinkId::of(i));
+            let link = &mut self.net.links[LinkId::of(i)];
             let (queue_bytes, queue_packets) = link.queue_at(now);
             let (tx_bytes, tx_packets) = link.started(now);
             let busy = link.busy_at(now, self.net.window);

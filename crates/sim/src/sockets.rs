@@ -198,14 +198,14 @@ impl World<'_> {
         p.ip_bytes = payload as u32 + if raw { 0 } else { UDP_IP_HEADERS };
         p.flags = flags::UDP | flags::DATA | if raw { flags::RAW } else { 0 };
         let link = self.net.routes.link(route);
-        let node = self.plan.links[link as usize].from;
+        let node = self.plan.links[link.index()].from;
         let swamped = self.hosts.receive && self.is_swamped(node);
         if swamped {
             self.net.injected += 1;
             self.net.drop_packet(now, link, packet, CPU_BUSY);
         } else if self.hosts.transmit && self.hosts.loses(now, &mut self.net, link, packet) {
             self.net.injected += 1;
-            self.net.links[link as usize].counts.drops += 1;
+            self.net.links[link].counts.drops += 1;
             self.net.drop_packet(now, link, packet, TXQUEUE_FULL);
         } else {
             self.net.send(now, link, packet);

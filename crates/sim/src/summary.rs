@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Error;
 use crate::flow::{Application, Flow};
+use crate::ids::LinkId;
 use crate::net::{Deadlock, Link, Management, Window};
 use crate::world::World;
 
@@ -87,7 +88,7 @@ impl World<'_> {
     /// The first cycle of paused ports that was found: since when, which ports, and of which priority if not of all.
     fn deadlock(&self) -> Value {
         let Some(Deadlock { closed, priority, links }) = self.net.deadlocks.first() else { return Value::Null };
-        let ports: Vec<&str> = links.iter().map(|&l| self.plan.links[l as usize].name.as_str()).collect();
+        let ports: Vec<&str> = links.iter().map(|&l| self.plan.links[l.index()].name.as_str()).collect();
         json!({ "since_s": closed.since(Time::ZERO).seconds(), "ports": ports, "priority": priority })
     }
 
@@ -95,15 +96,15 @@ impl World<'_> {
     fn bottleneck(&self) -> Value {
         let window: Window = self.net.window;
         let measured = window.end.since(window.warmup);
-        let busy = |i: usize| self.net.links[i].utilisation(window);
+        let busy = |i: usize| self.net.links[LinkId::of(i)].utilisation(window);
         let ports = 0..self.net.links.len();
         let Some(i) = ports.max_by(|&a, &b| {
-            let (x, y) = (&self.net.links[a].counts, &self.net.links[b].counts);
+            let (x, y) = (&self.net.links[LinkId::of(a)].counts, &self.net.links[LinkId::of(b)].counts);
             x.drops.cmp(&y.drops).then(busy(a).total_cmp(&busy(b))).then(b.cmp(&a))
         }) else {
             return Value::Null;
         };
-        let c = &self.net.links[i].counts;
+        let c = &self.net.links[LinkId::of(i)].counts;
         json!({
             "port": self.plan.links[i].name, "utilisation": busy(i), "drops": c.drops,
             "loss_rate": c.drops as f64 / (c.drops + c.tx_packets).max(1) as f64,

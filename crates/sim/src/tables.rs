@@ -125,7 +125,7 @@ impl Tables {
         self.pauses(net, plan, recorder);
         let Some(log) = &mut net.log else { return Ok(recorder.check()?) };
         for o in log.drain(..) {
-            let link = &plan.links[o.link as usize];
+            let link = &plan.links[o.link.index()];
             let reason = match self.reasons.iter().find(|(name, _)| std::ptr::eq(*name, o.reason) || *name == o.reason)
             {
                 Some((_, text)) => *text,

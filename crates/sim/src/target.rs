@@ -3,6 +3,7 @@
 
 use std::hint::select_unpredictable;
 
+use crate::ids::LinkId;
 use elephan_engine::{Class, Event};
 use elephan_units::Time;
 
@@ -71,27 +72,27 @@ impl HostTimer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The transmission on a link ends.
-    End(u32),
+    End(LinkId),
     /// The port of a link that was paused or shaped looks again.
-    Wake(u32),
+    Wake(LinkId),
     /// A MAC control frame arrives over a link.
-    Control(u32),
+    Control(LinkId),
     /// A frame arrives: the number of its link, of that link's stage or of that link's late frames (`Net::arrive_otherwise`).
     Arrival(u32),
     /// A timer of a socket.
     Socket(u32),
     /// A timer of the limiters at the port of a link.
-    Limiters(u32),
+    Limiters(LinkId),
     /// A timer of a host.
     Host(HostTimer, u32),
     /// A timer of a connection of RoCE.
     Pair(u32),
     /// The interface whose port feeds a link has room.
-    Interface(u32),
+    Interface(LinkId),
     /// The port of a link repeats its PAUSE.
-    Refresh(u32),
+    Refresh(LinkId),
     /// The watchdog at the port of a link.
-    Watchdog(u32),
+    Watchdog(LinkId),
     /// The application of a flow.
     Flow(u32),
     /// Place in `World::arrivals`.
@@ -105,7 +106,7 @@ pub enum Target {
     /// The entries of `[[change]]` that are due.
     Changes,
     /// Routes follow a change of this link.
-    Reroute(u32),
+    Reroute(LinkId),
     /// A traffic entry stops.
     Stop(u32),
     /// The periodic sample.
@@ -125,27 +126,27 @@ impl Target {
     #[inline(always)]
     fn pack(self) -> (Class, u32) {
         match self {
-            Target::End(link) => (Class::End, link),
-            Target::Wake(link) => (Class::Start, link),
-            Target::Control(link) => (Class::Control, link),
+            Target::End(link) => (Class::End, link.0),
+            Target::Wake(link) => (Class::Start, link.0),
+            Target::Control(link) => (Class::Control, link.0),
             Target::Arrival(place) => (Class::Arrival, place),
             Target::Socket(socket) => (Class::Timer, socket),
-            Target::Limiters(link) => (Class::Timer, tagged(LIMITERS, link)),
+            Target::Limiters(link) => (Class::Timer, tagged(LIMITERS, link.0)),
             Target::Host(timer, number) => {
                 debug_assert!(number <= HOST_NUMBER);
                 (Class::Timer, tagged(HOST, (timer as u32) << HOST_SHIFT | number))
             }
             Target::Pair(pair) => (Class::Timer, tagged(PAIR, pair)),
-            Target::Interface(link) => (Class::Timer, tagged(INTERFACE, link)),
-            Target::Refresh(link) => (Class::Timer, tagged(REFRESH, link)),
-            Target::Watchdog(link) => (Class::Timer, tagged(WATCHDOG, link)),
+            Target::Interface(link) => (Class::Timer, tagged(INTERFACE, link.0)),
+            Target::Refresh(link) => (Class::Timer, tagged(REFRESH, link.0)),
+            Target::Watchdog(link) => (Class::Timer, tagged(WATCHDOG, link.0)),
             Target::Flow(flow) => (Class::Application, flow),
             Target::Arrivals(place) => (Class::Application, tagged(ARRIVALS, place)),
             Target::Clock(place) => (Class::Application, tagged(CLOCKS, place)),
             Target::DiskRead(place) => (Class::Application, tagged(COPIES, place << 1)),
             Target::DiskWrite(place) => (Class::Application, tagged(COPIES, place << 1 | 1)),
             Target::Changes => (Class::Change, tagged(CHANGES, 0)),
-            Target::Reroute(link) => (Class::Change, tagged(REROUTE, link)),
+            Target::Reroute(link) => (Class::Change, tagged(REROUTE, link.0)),
             Target::Stop(traffic) => (Class::Change, traffic),
             Target::Sample => (Class::Sample, 0),
             Target::WarmUp => (Class::Sample, 1),
@@ -158,17 +159,17 @@ impl Target {
         let id = event.id();
         let number = id & NUMBER;
         match (event.class(), id >> TAG_SHIFT) {
-            (Class::End, _) => Target::End(id),
-            (Class::Start, _) => Target::Wake(id),
-            (Class::Control, _) => Target::Control(id),
+            (Class::End, _) => Target::End(LinkId(id)),
+            (Class::Start, _) => Target::Wake(LinkId(id)),
+            (Class::Control, _) => Target::Control(LinkId(id)),
             (Class::Arrival, _) => Target::Arrival(id),
             (Class::Timer, PLAIN) => Target::Socket(number),
-            (Class::Timer, LIMITERS) => Target::Limiters(number),
+            (Class::Timer, LIMITERS) => Target::Limiters(LinkId(number)),
             (Class::Timer, HOST) => Target::Host(HostTimer::of(number >> HOST_SHIFT), id & HOST_NUMBER),
             (Class::Timer, PAIR) => Target::Pair(number),
-            (Class::Timer, INTERFACE) => Target::Interface(number),
-            (Class::Timer, REFRESH) => Target::Refresh(number),
-            (Class::Timer, WATCHDOG) => Target::Watchdog(number),
+            (Class::Timer, INTERFACE) => Target::Interface(LinkId(number)),
+            (Class::Timer, REFRESH) => Target::Refresh(LinkId(number)),
+            (Class::Timer, WATCHDOG) => Target::Watchdog(LinkId(number)),
             (Class::Application, PLAIN) => Target::Flow(number),
             (Class::Application, ARRIVALS) => Target::Arrivals(number),
             (Class::Application, CLOCKS) => Target::Clock(number),
@@ -176,7 +177,7 @@ impl Target {
             (Class::Application, COPIES) => Target::DiskWrite(number >> 1),
             (Class::Change, PLAIN) => Target::Stop(number),
             (Class::Change, CHANGES) => Target::Changes,
-            (Class::Change, REROUTE) => Target::Reroute(number),
+            (Class::Change, REROUTE) => Target::Reroute(LinkId(number)),
             (Class::Sample, _) if id == 0 => Target::Sample,
             (Class::Sample, _) => Target::WarmUp,
             (class, tag) => unreachable!("an event of class {class:?} with tag {tag}"),
@@ -287,7 +288,7 @@ impl Frame {
 /// Where a packet goes at the end of the link that it is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
-    Link(u32),
+    Link(LinkId),
     /// Its host: an endpoint or a stream.
     Host(u32),
 }
@@ -305,9 +306,9 @@ impl Then {
     pub const CUT: Then = Then(0);
 
     #[inline(always)]
-    pub fn link(link: u32) -> Then {
-        debug_assert!(link & DELIVER == 0);
-        Then(link)
+    pub fn link(link: LinkId) -> Then {
+        debug_assert!(link.0 & DELIVER == 0);
+        Then(link.0)
     }
 
     #[inline(always)]
@@ -317,7 +318,7 @@ impl Then {
 
     #[inline(always)]
     pub fn hop(self) -> Hop {
-        if self.0 & DELIVER == 0 { Hop::Link(self.0) } else { Hop::Host(self.0 & !DELIVER) }
+        if self.0 & DELIVER == 0 { Hop::Link(LinkId(self.0)) } else { Hop::Host(self.0 & !DELIVER) }
     }
 
     /// Whether it is a host, and its number or the link's. Nothing branches.
@@ -338,9 +339,9 @@ impl Place {
     pub const END: Place = Place(FUSED - 1);
 
     #[inline]
-    pub fn of(link: u32) -> Place {
-        debug_assert!(link < FUSED - 1);
-        Place(link)
+    pub fn of(link: LinkId) -> Place {
+        debug_assert!(link.0 < FUSED - 1);
+        Place(link.0)
     }
 
     #[inline]
@@ -350,8 +351,8 @@ impl Place {
 
     /// The link, of a place that is not the end.
     #[inline]
-    pub fn link(self) -> u32 {
-        self.0 & !FUSED
+    pub fn link(self) -> LinkId {
+        LinkId(self.0 & !FUSED)
     }
 
     #[inline]
@@ -361,7 +362,7 @@ impl Place {
 
     /// The link, if it is computed with the one before it.
     #[inline]
-    pub fn fused(self) -> Option<u32> {
+    pub fn fused(self) -> Option<LinkId> {
         self.is_fused().then_some(self.link())
     }
 
@@ -373,7 +374,7 @@ impl Place {
     /// The link, or the host of a packet for `dest`; among packets of all directions it cannot be predicted which.
     #[inline]
     pub fn then(self, dest: u32) -> Then {
-        Then(select_unpredictable(self.is_end(), Then::host(dest).0, self.link()))
+        Then(select_unpredictable(self.is_end(), Then::host(dest).0, self.link().0))
     }
 }
 
@@ -421,15 +422,16 @@ mod tests {
     use super::*;
 
     const LINK: u32 = 123_456;
+    const LINK_ID: LinkId = LinkId(LINK);
 
     /// Each target with its id, which decides the order of events whose ties are equal.
     const IDS: [(Target, Class, u32); 26] = [
-        (Target::End(LINK), Class::End, LINK),
-        (Target::Wake(LINK), Class::Start, LINK),
-        (Target::Control(LINK), Class::Control, LINK),
+        (Target::End(LinkId(LINK)), Class::End, LINK),
+        (Target::Wake(LinkId(LINK)), Class::Start, LINK),
+        (Target::Control(LinkId(LINK)), Class::Control, LINK),
         (Target::Arrival(u32::MAX - 5), Class::Arrival, u32::MAX - 5),
         (Target::Socket(0x0FFF_FFFF), Class::Timer, 0x0FFF_FFFF),
-        (Target::Limiters(7), Class::Timer, 0x1000_0007),
+        (Target::Limiters(LinkId(7)), Class::Timer, 0x1000_0007),
         (Target::Host(HostTimer::Interrupt, 5), Class::Timer, 0x2800_0005),
         (Target::Host(HostTimer::Processor, 5), Class::Timer, 0x2900_0005),
         (Target::Host(HostTimer::Logger, 5), Class::Timer, 0x2A00_0005),
@@ -437,16 +439,16 @@ mod tests {
         (Target::Host(HostTimer::Approach, 5), Class::Timer, 0x2C00_0005),
         (Target::Host(HostTimer::Departure, 0xFF_FFFF), Class::Timer, 0x2DFF_FFFF),
         (Target::Pair(7), Class::Timer, 0x4000_0007),
-        (Target::Interface(7), Class::Timer, 0x6000_0007),
-        (Target::Refresh(7), Class::Timer, 0x8000_0007),
-        (Target::Watchdog(7), Class::Timer, 0xC000_0007),
+        (Target::Interface(LinkId(7)), Class::Timer, 0x6000_0007),
+        (Target::Refresh(LinkId(7)), Class::Timer, 0x8000_0007),
+        (Target::Watchdog(LinkId(7)), Class::Timer, 0xC000_0007),
         (Target::Flow(7), Class::Application, 7),
         (Target::Arrivals(7), Class::Application, 0x8000_0007),
         (Target::Clock(7), Class::Application, 0x4000_0007),
         (Target::DiskRead(7), Class::Application, 0x2000_000E),
         (Target::DiskWrite(7), Class::Application, 0x2000_000F),
         (Target::Changes, Class::Change, 0x8000_0000),
-        (Target::Reroute(7), Class::Change, 0x4000_0007),
+        (Target::Reroute(LinkId(7)), Class::Change, 0x4000_0007),
         (Target::Stop(7), Class::Change, 7),
         (Target::Sample, Class::Sample, 0),
         (Target::WarmUp, Class::Sample, 1),
@@ -480,12 +482,12 @@ mod tests {
 
     #[test]
     fn hops_and_routes_survive() {
-        assert_eq!((Then::link(LINK).hop(), Then::link(LINK).split()), (Hop::Link(LINK), (false, LINK)));
+        assert_eq!((Then::link(LINK_ID).hop(), Then::link(LINK_ID).split()), (Hop::Link(LINK_ID), (false, LINK)));
         assert_eq!((Then::host(LINK).hop(), Then::host(LINK).split()), (Hop::Host(LINK), (true, LINK)));
-        let mut place = Place::of(LINK);
-        assert_eq!((place.link(), place.fused(), place.then(9)), (LINK, None, Then::link(LINK)));
+        let mut place = Place::of(LINK_ID);
+        assert_eq!((place.link(), place.fused(), place.then(9)), (LINK_ID, None, Then::link(LINK_ID)));
         place.fuse();
-        assert_eq!((place.link(), place.fused(), place.then(9)), (LINK, Some(LINK), Then::link(LINK)));
+        assert_eq!((place.link(), place.fused(), place.then(9)), (LINK_ID, Some(LINK_ID), Then::link(LINK_ID)));
         assert!(!place.is_end() && Place::END.is_end() && !Place::END.is_fused());
         assert_eq!(Place::END.then(9), Then::host(9));
         assert_eq!((Route::single(7).is_spread(), Route::single(7).place()), (false, 7));

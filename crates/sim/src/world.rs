@@ -19,6 +19,7 @@ use crate::copy::Copies;
 use crate::flow::{Arrivals, Flow, Socket};
 use crate::guests::Guests;
 use crate::host::Hosts;
+use crate::ids::LinkId;
 use crate::net::{self, Delivered, Layout, Net, Onward, Paths};
 use crate::observed::observed_ports;
 use crate::roce::Roce;
@@ -221,33 +222,33 @@ impl<'a> World<'a> {
         {
             prefetch(socket, SOCKET_LINES);
         }
-        let (now, link) = (first.time(), first.id());
+        let (now, link) = (first.time(), LinkId(first.id()));
         let delivered = self.net.take_in(now, link, packet, then);
-        self.bring(now, link, delivered);
+        self.bring(now, link.0, delivered);
     }
 
     /// A frame is in at the far end of a link, or through a switch.
     #[inline(always)]
     fn arrival_of_frame(&mut self, now: Time, id: u32) {
-        let delivered = match self.net.land(id) {
+        let delivered = match self.net.land(LinkId(id)) {
             Some(flight) => {
                 // There is still work to do for this event while the data of the next ones come.
                 if self.sockets.len() > FEW_SOCKETS {
                     self.net.prefetch_ahead(&self.sockets);
                 }
-                self.net.take_in(now, id, flight.frame.handle(), flight.then)
+                self.net.take_in(now, LinkId(id), flight.frame.handle(), flight.then)
             }
             None => self.net.arrive_otherwise(now, id),
         };
         self.bring(now, id, delivered);
     }
 
-    /// A frame that has come over `link`, if it has, is for its host.
+    /// A frame that has come, if it has, is for its host; `place` is that of its arrival.
     #[inline(always)]
-    fn bring(&mut self, now: Time, link: u32, delivered: Option<Delivered>) {
+    fn bring(&mut self, now: Time, place: u32, delivered: Option<Delivered>) {
         if let Some(packet) = delivered {
             if self.hosts.receive {
-                self.come_in(now, link, packet);
+                self.come_in(now, place, packet);
             } else {
                 self.deliver(now, packet);
             }
@@ -276,7 +277,7 @@ impl<'a> World<'a> {
             Target::Control(link) => {
                 self.net.control(now, link);
                 if self.hosts.gathers {
-                    self.departures_moved(now, self.net.links[link as usize].reverse);
+                    self.departures_moved(now, self.net.links[link].reverse);
                 }
             }
             Target::Changes => self.change(now),
@@ -292,7 +293,7 @@ impl<'a> World<'a> {
 
     /// The transmission on `link` is over. Senders whose limiter the next frame drains go on before other ends of this instant.
     #[inline]
-    fn end_of_transmission(&mut self, now: Time, link: u32) {
+    fn end_of_transmission(&mut self, now: Time, link: LinkId) {
         self.net.end_of_transmission(now, link);
         if self.net.has_drained() {
             self.resume_senders(now);

@@ -29,7 +29,7 @@ impl World<'_> {
     pub fn source(&self, (traffic, flow): (u32, FlowPlan), path: &str, part: Part, pairs: u64) -> Source {
         let kind = &self.plan.traffic[traffic as usize].kind;
         let first = self.net.routes.between(flow.from, flow.to).next().map(|r| self.net.routes.link(r));
-        let link = first.map(|link| &self.plan.links[link as usize]);
+        let link = first.map(|link| &self.plan.links[link.index()]);
         let framing = link.map(|link| link.framing).unwrap_or_default();
         let mss = |options: u32| self.plan.options[options as usize].mss.0;
         let full = mss(flow.sender).min(mss(flow.receiver)) as u32 + TCP_IP_HEADERS;

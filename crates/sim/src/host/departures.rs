@@ -6,13 +6,14 @@ use elephan_engine::Bell;
 use elephan_host::below::Owner;
 use elephan_units::Time;
 
+use crate::ids::LinkId;
 use crate::target::{HostTimer, Target};
 use crate::world::World;
 
 impl World<'_> {
     /// What waits at the port of `link` may leave at another time than was thought: it was paused, may go on, or has changed.
     #[cold]
-    pub fn departures_moved(&mut self, now: Time, link: u32) {
+    pub fn departures_moved(&mut self, now: Time, link: LinkId) {
         let World { hosts, net, sockets, .. } = self;
         let Some(small) = hosts.small(link) else { return };
         let (ports, owners) = (small.ports.clone(), small.below.owners().collect::<BTreeSet<Owner>>());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::ids::LinkId;
 use elephan_engine::Alarm;
 use elephan_host::Transmit;
 use elephan_host::below::Below;
@@ -36,14 +37,14 @@ pub struct SmallQueues {
     pub bound: u64,
     pub below: Below,
     /// All ports of its host: packets of a socket may be spread over them, or routes made anew.
-    pub ports: Arc<[u32]>,
+    pub ports: Arc<[LinkId]>,
 }
 
 impl SmallQueues {
     pub fn new(plan: &Plan, node: u32, words: &Transmit) -> Option<Box<SmallQueues>> {
         let bound = words.small_queues?.0;
         let of_host = (0u32..).zip(&plan.links).filter(|(_, link)| link.from == node);
-        Some(Box::new(SmallQueues { bound, below: Below::default(), ports: of_host.map(|(i, _)| i).collect() }))
+        Some(Box::new(SmallQueues { bound, below: Below::default(), ports: of_host.map(|(i, _)| LinkId(i)).collect() }))
     }
 }
 

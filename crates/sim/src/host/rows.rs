@@ -5,6 +5,7 @@ use elephan_record::{HostRow, HostSampleRow, TransmitSampleRow};
 use elephan_units::{Span, Time};
 use serde_json::{Value, json};
 
+use crate::ids::LinkId;
 use crate::net::Window;
 use crate::world::World;
 
@@ -97,7 +98,7 @@ impl World<'_> {
     pub fn sample_transmit(&mut self, now: Time) {
         for (i, port) in self.hosts.ports.iter_mut().enumerate() {
             let Some(port) = port else { continue };
-            let (_, waiting) = self.net.links[i].queue_at(now);
+            let (_, waiting) = self.net.links[LinkId::of(i)].queue_at(now);
             let (qdisc, ring) = port.room.split(waiting);
             self.recorder.transmit_samples.push(TransmitSampleRow {
                 time_ns: now.ns(),

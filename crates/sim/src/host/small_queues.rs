@@ -12,12 +12,13 @@ use elephan_units::Time;
 use super::hosts::Hosts;
 use super::port::{Held, SmallQueues};
 use crate::flow::Socket;
+use crate::ids::LinkId;
 use crate::net::Net;
 use crate::target::{HostTimer, Target};
 
 impl Hosts {
-    pub fn small(&mut self, link: u32) -> Option<&mut SmallQueues> {
-        self.ports[link as usize].as_deref_mut()?.small.as_deref_mut()
+    pub fn small(&mut self, link: LinkId) -> Option<&mut SmallQueues> {
+        self.ports[link.index()].as_deref_mut()?.small.as_deref_mut()
     }
 
     pub(super) fn held_by(&mut self, (id, number): Owner) -> &mut Held {
@@ -33,7 +34,7 @@ impl Hosts {
     }
 
     /// A segment of `owner` joins the frames of a port. Pure ACKs hold nothing (`skb_set_tcp_pure_ack`).
-    pub fn note_frame(&mut self, link: u32, segment: &Segment, owner: Owner) {
+    pub fn note_frame(&mut self, link: LinkId, segment: &Segment, owner: Owner) {
         let Some(small) = self.small(link) else { return };
         let (bytes, holds) = (segment.ip_bytes(), segment.seq_len() > 0);
         small.below.push(holds.then_some(owner), bytes);
@@ -43,12 +44,12 @@ impl Hosts {
     }
 
     /// Forgets what has left the port of `link` by `now`; what comes next there is another packet.
-    pub(super) fn settle(&mut self, now: Time, net: &mut Net, link: u32) {
+    pub(super) fn settle(&mut self, now: Time, net: &mut Net, link: LinkId) {
         let Hosts { ports, held, .. } = self;
-        let Some(small) = ports[link as usize].as_deref_mut().and_then(|port| port.small.as_deref_mut()) else {
+        let Some(small) = ports[link.index()].as_deref_mut().and_then(|port| port.small.as_deref_mut()) else {
             return;
         };
-        let left = net.links[link as usize].present_at(now);
+        let left = net.links[link].present_at(now);
         small.below.begin_burst();
         small.below.settle(left, |(id, number), bytes| {
             if let Some(held) = held.get_mut(id as usize).filter(|held| held.number == number) {
@@ -74,12 +75,12 @@ impl Hosts {
     }
 
     /// Sets the timer of a throttled socket to when the first packet of it will have left its host.
-    pub(super) fn aim(&mut self, now: Time, net: &mut Net, ports: &[u32], owner: Owner, key: u32) {
+    pub(super) fn aim(&mut self, now: Time, net: &mut Net, ports: &[LinkId], owner: Owner, key: u32) {
         let mut first = Time::NEVER;
         for &port in ports {
             let sizes = self.small(port).and_then(|small| small.below.until_freed(owner));
             if let Some(sizes) = sizes {
-                first = first.min(net.links[port as usize].departure(now, sizes));
+                first = first.min(net.links[port].departure(now, sizes));
             }
         }
         // A port that has failed has lost what waited.

@@ -10,6 +10,7 @@ use elephan_units::Time;
 
 use super::hosts::Hosts;
 use crate::flow::Socket;
+use crate::ids::LinkId;
 use crate::net::{Kind, Net, Occurrence};
 use crate::packet::flags;
 
@@ -18,9 +19,9 @@ pub const TXQUEUE_FULL: &str = "txqueue_full";
 
 impl Hosts {
     /// Whether the port of `link` has no place for `offer`.
-    pub(super) fn is_full(&mut self, now: Time, net: &mut Net, link: u32, offer: &Offer) -> bool {
-        let Some(port) = self.ports[link as usize].as_deref_mut() else { return false };
-        let (_, waiting) = net.links[link as usize].queue_at(now);
+    pub(super) fn is_full(&mut self, now: Time, net: &mut Net, link: LinkId, offer: &Offer) -> bool {
+        let Some(port) = self.ports[link.index()].as_deref_mut() else { return false };
+        let (_, waiting) = net.links[link].queue_at(now);
         let (qdisc, ring) = port.room.split(waiting);
         port.found = port.found.max(qdisc + ring);
         !port.room.takes(waiting, offer)
@@ -29,7 +30,7 @@ impl Hosts {
     /// How many segments of a socket leave as the next burst; none if it waits for more, or has enough below it.
     #[cold]
     pub fn gather(&mut self, now: Time, net: &mut Net, socket: &mut Socket, id: u32) -> u32 {
-        let port = self.ports.get_mut(socket.first_link as usize).and_then(|port| port.as_deref_mut());
+        let port = self.ports.get_mut(socket.first_link.index()).and_then(|port| port.as_deref_mut());
         let Some(port) = port else { return 1 };
         port.room.begin_burst();
         let segments = port.room.longest_burst().map_or(1, |longest| socket.endpoint.next_burst(now, longest));
@@ -45,7 +46,7 @@ impl Hosts {
         &mut self,
         now: Time,
         net: &mut Net,
-        link: u32,
+        link: LinkId,
         (socket, id): (&mut Socket, u32),
         packet: u32,
     ) -> bool {
@@ -56,7 +57,7 @@ impl Hosts {
             self.note_frame(link, &segment, (id, socket.number));
             return false;
         }
-        if let Some(port) = self.ports[link as usize].as_deref_mut() {
+        if let Some(port) = self.ports[link.index()].as_deref_mut() {
             port.stalls += 1;
         }
         socket.endpoint.on_local_drop(now, &segment);
@@ -65,7 +66,7 @@ impl Hosts {
             socket.highest = segment.seq;
         }
         if let Some(log) = &mut net.log {
-            let bytes = net.links[link as usize].framing.charged_bytes(segment.ip_bytes());
+            let bytes = net.links[link].framing.charged_bytes(segment.ip_bytes());
             let (flow, reason) = (socket.number, TXQUEUE_FULL);
             log.push(Occurrence { time: now, kind: Kind::SendStall, link, flow, bytes, value: None, reason });
         }
@@ -74,7 +75,7 @@ impl Hosts {
 
     /// Whether the host has no place for the datagram in `packet`.
     #[cold]
-    pub fn loses(&mut self, now: Time, net: &mut Net, link: u32, packet: u32) -> bool {
+    pub fn loses(&mut self, now: Time, net: &mut Net, link: LinkId, packet: u32) -> bool {
         let p = &net.packets[packet];
         let (offer, ip_bytes) = (Offer { at: now, flow: p.flow, seq: 0, len: 0 }, p.ip_bytes);
         let full = self.is_full(now, net, link, &offer);

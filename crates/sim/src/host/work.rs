@@ -7,6 +7,7 @@ use elephan_tcp::Flags;
 use elephan_units::{Span, Time};
 
 use super::kernel::{Kernel, SocketName};
+use crate::ids::LinkId;
 use crate::net::{Kind, Net, Occurrence};
 use crate::packet::{Packets, flags};
 use crate::target::{HostTimer, Target};
@@ -44,7 +45,7 @@ impl World<'_> {
 
     /// The host of a socket.
     pub fn node_of(&self, socket: u32) -> u32 {
-        self.plan.links[self.sockets[socket as usize].first_link as usize].from
+        self.plan.links[self.sockets[socket as usize].first_link.index()].from
     }
 
     /// A frame is at the ring of a host with a receive side or a processor.
@@ -93,10 +94,10 @@ impl World<'_> {
         let Net { packets, log, links, routes, .. } = &mut self.net;
         if let Some(log) = log {
             let p = &packets[packet];
-            let last = &links[routes.link(p.route) as usize];
+            let last = &links[routes.link(p.route)];
             let bytes = last.framing.charged_bytes(p.ip_bytes);
             let (kind, link, flow, reason) = (Kind::Refused, last.reverse, p.flow, why.name());
-            debug_assert_eq!(self.plan.links[link as usize].from, node);
+            debug_assert_eq!(self.plan.links[link.index()].from, node);
             let value = p.sequence().map(f64::from);
             log.push(Occurrence { time: now, kind, link, flow, bytes, value, reason });
         }
@@ -327,7 +328,7 @@ impl World<'_> {
         if let Some(log) = &mut self.net.log
             && let Some(link) = self.plan.links.iter().position(|link| link.from == node)
         {
-            let (kind, link, value) = (Kind::LoggerGap, link as u32, Some(length.seconds()));
+            let (kind, link, value) = (Kind::LoggerGap, LinkId::of(link), Some(length.seconds()));
             log.push(Occurrence { time: gap.end, kind, link, flow: crate::net::NONE, bytes: 0, value, reason: "" });
         }
     }

@@ -16,6 +16,7 @@ use super::link::{Flight, General, Link, Sending};
 use super::port::ahead::Precomputed;
 use super::switch::Switch;
 use super::{NONE, Net, item, note_mark};
+use crate::ids::LinkId;
 use crate::target::Target;
 
 impl General {
@@ -65,9 +66,9 @@ impl Link {
 impl Net {
     /// Hands a packet to a port that computes departures in advance.
     #[inline(always)]
-    pub(super) fn precompute(&mut self, now: Time, link: u32, packet: u32) {
+    pub(super) fn precompute(&mut self, now: Time, link: LinkId, packet: u32) {
         let Net { links, switches, packets, routes, events, log, window, scratch, .. } = self;
-        let l = &mut links[link as usize];
+        let l = &mut links[link];
         let Some(g) = &mut l.general else { return };
         let p = &mut packets[packet];
         let (wire, charged, ingress) = (l.framing.wire_bytes(p.ip_bytes), p.charged, p.ingress);
@@ -116,7 +117,7 @@ impl Net {
     }
 
     /// What waits at the port of `link`, and what has started, is to be known ([`Link::queue_at`], [`Link::started`]).
-    pub fn look_at(&mut self, now: Time, link: usize) {
+    pub fn look_at(&mut self, now: Time, link: LinkId) {
         let l = &mut self.links[link];
         if let Some(g) = &mut l.general {
             g.catch_up(now, self.switches.get_mut(l.out_of as usize), &mut self.scratch);
@@ -125,16 +126,16 @@ impl Net {
 
     /// From now on the port of `link` goes by events: what has not started waits in its queue again.
     #[inline]
-    pub(super) fn take_back(&mut self, now: Time, link: u32) {
-        if self.links[link as usize].general.as_ref().is_some_and(|g| g.ahead.on) {
+    pub(super) fn take_back(&mut self, now: Time, link: LinkId) {
+        if self.links[link].general.as_ref().is_some_and(|g| g.ahead.on) {
             self.take_all_back(now, link);
         }
     }
 
     #[cold]
-    fn take_all_back(&mut self, now: Time, link: u32) {
+    fn take_all_back(&mut self, now: Time, link: LinkId) {
         let window = self.window;
-        let l = &mut self.links[link as usize];
+        let l = &mut self.links[link];
         let Some(g) = &mut l.general else { return };
         g.catch_up(now, self.switches.get_mut(l.out_of as usize), &mut self.scratch);
         g.ahead.on = false;

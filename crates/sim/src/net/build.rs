@@ -18,6 +18,7 @@ use super::port::taps::Taps;
 use super::route::{Graph, NoRoute, PLACES_MAX, Routes};
 use super::{Layout, Management, NONE, Net, congestion_management, lanes, nic};
 use crate::Error;
+use crate::ids::{LinkId, Table};
 use crate::packet::Packets;
 
 /// What the builder is told beside the plan.
@@ -36,7 +37,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     let mut port_of = vec![0u32; plan.links.len()];
     for (i, link) in plan.links.iter().enumerate() {
         port_of[i] = egress[link.from as usize].len() as u32;
-        egress[link.from as usize].push(i as u32);
+        egress[link.from as usize].push(LinkId::of(i));
     }
     let mut switches = Vec::new();
     let mut switch_of = vec![NONE; plan.nodes.len()];
@@ -44,8 +45,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         let NodeKind::Switch(s) = &node.kind else { continue };
         // A PAUSE is not forwarded: it must not wait for the latency of a switch that it pauses. Such a switch gets a
         // memory without bound, so that its latency comes after the frame is in.
-        let pausable =
-            s.latency > Span::ZERO && egress[i].iter().any(|&l| sends_pause(plan, plan.links[l as usize].to));
+        let pausable = s.latency > Span::ZERO && egress[i].iter().any(|&l| sends_pause(plan, plan.links[l.index()].to));
         let capacity = match s.memory_bytes {
             Some(capacity) => capacity,
             None if pausable || sends_pause(plan, i as u32) => u64::MAX,
@@ -59,7 +59,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
     let roce = nic::Needs::of(plan);
     let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), (paths, changes[i], roce));
-    let mut links: Vec<Link> = (0..plan.links.len()).map(link).collect();
+    let mut links: Table<LinkId, Link> = (0..plan.links.len()).map(link).collect::<Vec<_>>().into();
     let mut routes = routes(plan)?;
     // Other routes may feed a link from elsewhere.
     let mut lookahead = [None; LANES];
@@ -94,7 +94,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         full_limiters: 0,
         deadlocks: Vec::new(),
         watchdogs: 0,
-        ending: NONE,
+        ending: LinkId::NONE,
         scratch: Vec::new(),
         discarded: Vec::new(),
     })
@@ -216,7 +216,7 @@ fn link(
         into_port,
         lane: lanes::NO_LANE,
         out_of,
-        reverse: l.reverse,
+        reverse: LinkId(l.reverse),
         rate: l.rate,
     }
 }
@@ -276,12 +276,12 @@ fn routes(plan: &Plan) -> Result<Routes, Error> {
 
 /// The fast links that are fed by exactly one fast link: what comes to them comes in the order in which it left that one, so
 /// that waiting and drops follow from arithmetic ahead of the clock. Marks would be logged too early, probes see too much.
-fn fused(links: &[Link], routes: &Routes, observed: &[bool]) -> Vec<bool> {
-    let mut feeder: Vec<Option<Option<u32>>> = vec![None; links.len()];
+fn fused(links: &Table<LinkId, Link>, routes: &Routes, observed: &[bool]) -> Vec<bool> {
+    let mut feeder: Vec<Option<Option<LinkId>>> = vec![None; links.len()];
     let mut seldom = stop::Seldom::default();
     for (before, link) in routes.hops() {
         seldom.look();
-        let known = &mut feeder[link as usize];
+        let known = &mut feeder[link.index()];
         *known = match *known {
             None => Some(before),
             Some(b) if b == before => Some(b),
@@ -291,7 +291,7 @@ fn fused(links: &[Link], routes: &Routes, observed: &[bool]) -> Vec<bool> {
     let mut fused = vec![false; links.len()];
     for (i, feeder) in feeder.iter().enumerate() {
         let Some(Some(before)) = *feeder else { continue };
-        let (l, b) = (&links[i], &links[before as usize]);
+        let (l, b) = (&links[LinkId::of(i)], &links[before]);
         let fast = l.general.is_none() && b.general.is_none() && b.into == NONE;
         fused[i] = fast && l.mark_above == Limit::NONE && !observed[i];
     }

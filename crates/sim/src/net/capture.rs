@@ -26,6 +26,7 @@ use elephan_units::{Time, stop};
 use super::port::taps::Taps;
 use super::route::Routes;
 use crate::Error;
+use crate::ids::LinkId;
 use crate::packet::{Notice, Packet, flags, rdma};
 use crate::target::{Control, NONE};
 
@@ -171,7 +172,7 @@ impl Layout {
             for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
                 stop::look();
                 for link in routes.between(from, to).flat_map(|place| routes.rest(place)) {
-                    let Taps { handed, started, received } = self.ports[link as usize];
+                    let Taps { handed, started, received } = self.ports[link.index()];
                     for tap in [handed, started, received].into_iter().filter(|&tap| tap != NONE) {
                         let file = self.taps[tap as usize].file;
                         self.files[file as usize].nodes.extend([from, to]);
@@ -261,9 +262,9 @@ impl Captures {
     }
 
     /// A packet on the way from the near end of link `first` to the far end of link `last`.
-    pub fn packet(&mut self, now: Time, tap: u32, packet: &Packet, sack: &SackBlocks, (first, last): (u32, u32)) {
+    pub fn packet(&mut self, now: Time, tap: u32, packet: &Packet, sack: &SackBlocks, (first, last): (LinkId, LinkId)) {
         let tap = self.taps[tap as usize];
-        let (source, destination) = (self.ends[first as usize].0, self.ends[last as usize].1);
+        let (source, destination) = (self.ends[first.index()].0, self.ends[last.index()].1);
         let opener = OPENER_PORTS.start + packet.flow % OPENER_PORTS.len() as u32;
         let listener = LISTENER_PORTS.start + packet.flow / OPENER_PORTS.len() as u32 % LISTENER_PORTS.len() as u32;
         let there = self.openers[packet.flow as usize] == source;
@@ -309,12 +310,12 @@ impl Captures {
     }
 
     /// A PAUSE frame of the station at the near end of `link`, or a PFC frame with that pause time.
-    pub fn pause(&mut self, now: Time, tap: u32, link: u32, content: Control, quanta: u16) {
+    pub fn pause(&mut self, now: Time, tap: u32, link: LinkId, content: Control, quanta: u16) {
         let tap = self.taps[tap as usize];
         if tap.framing != Framing::Ethernet {
             return;
         }
-        let source = mac(self.ends[link as usize].0);
+        let source = mac(self.ends[link.index()].0);
         let (address, control) = (&PAUSE_DESTINATION[..], &ETHERTYPE_MAC_CONTROL);
         let frame = match content {
             Control::Pause { quanta } => Frame::of(&[address, &source, control, &OPCODE_PAUSE, &quanta.to_be_bytes()]),
@@ -328,12 +329,18 @@ impl Captures {
     }
 
     /// A notification of congestion, from the switch at the near end of link `first` to the host at the far end of `last`.
-    pub fn notification(&mut self, now: Time, tap: u32, (ip_bytes, notice): (u32, &Notice), (first, last): (u32, u32)) {
+    pub fn notification(
+        &mut self,
+        now: Time,
+        tap: u32,
+        (ip_bytes, notice): (u32, &Notice),
+        (first, last): (LinkId, LinkId),
+    ) {
         let tap = self.taps[tap as usize];
         if tap.framing != Framing::Ethernet {
             return;
         }
-        let (source, destination) = (mac(self.ends[first as usize].0), mac(self.ends[last as usize].1));
+        let (source, destination) = (mac(self.ends[first.index()].0), mac(self.ends[last.index()].1));
         let (kind, feedback) = match notice.feedback {
             Feedback::Qcn(bits) => (ETHERTYPE_CNM, u16::from(bits).to_be_bytes()),
             of @ Feedback::Ecm(_) => (ETHERTYPE_EXPERIMENT, (of.value() as i16).to_be_bytes()),

@@ -10,14 +10,15 @@ use elephan_units::{Time, Transmitter};
 
 use super::build::loss;
 use super::{Kind, NONE, Net, Occurrence};
+use crate::ids::LinkId;
 use crate::target::Target;
 
 impl Net {
     /// A link is different from now on, by entry `ordinal` of the plan's changes.
     pub fn change_link(&mut self, now: Time, plan: &Plan, change: &LinkChange, ordinal: usize) {
-        let id = change.link;
-        let planned = &plan.links[id as usize];
-        let l = &mut self.links[id as usize];
+        let id = LinkId(change.link);
+        let planned = &plan.links[id.index()];
+        let l = &mut self.links[id];
         let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
         if let Some(rate) = change.rate {
             (l.rate, l.tx) = (rate, Transmitter::new(rate));
@@ -32,7 +33,7 @@ impl Net {
         if change.rate.is_some() {
             self.retime_pauses(now, id);
         }
-        let l = &mut self.links[id as usize];
+        let l = &mut self.links[id];
         let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
         if let Some(delay) = change.delay {
             l.delay = delay + g.latency;
@@ -45,7 +46,7 @@ impl Net {
             Some(false) => self.fail(now, id),
             None => {}
         }
-        let l = &mut self.links[id as usize];
+        let l = &mut self.links[id];
         let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
         if change.limit.is_some() || change.mark_above.is_some() {
             g.queue.set_limits(change.limit, change.mark_above);
@@ -55,8 +56,8 @@ impl Net {
     }
 
     /// The port of `link` looks whether it may send, when all that happens at this instant has happened.
-    pub(super) fn look_again(&mut self, now: Time, link: u32) {
-        let Some(g) = &mut self.links[link as usize].general else { return };
+    pub(super) fn look_again(&mut self, now: Time, link: LinkId) {
+        let Some(g) = &mut self.links[link].general else { return };
         g.wake = now;
         self.events.push(Target::Wake(link).at(now));
     }
@@ -74,7 +75,7 @@ impl Net {
         let mark_above = change.mark_above.map(|limit| ("mark_above", of_limit(limit)));
         let up = change.up.map(|up| (if up { "up" } else { "down" }, None));
         for (reason, value) in [rate, delay, up, loss, limit, mark_above].into_iter().flatten() {
-            let link = change.link;
+            let link = LinkId(change.link);
             log.push(Occurrence { time: now, kind: Kind::Change, link, flow: NONE, bytes: 0, value, reason });
         }
     }

@@ -24,6 +24,7 @@ use super::port::limiters::{Key, Limiters, Next};
 use super::port::points::CongestionPoints;
 use super::route::{Graph, Routes};
 use super::{Kind, Net, Occurrence};
+use crate::ids::LinkId;
 use crate::packet::{Notice, Packet, flags};
 use crate::target::Target;
 
@@ -74,7 +75,7 @@ pub fn sources(plan: &Plan, routes: &Routes) -> Vec<(u32, Vec<u32>)> {
         for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
             stop::look();
             for link in routes.between(from, to).flat_map(|place| routes.rest(place)) {
-                let near = plan.links[link as usize].from;
+                let near = plan.links[link.index()].from;
                 if near != from {
                     sources.entry(near).or_default().insert(from);
                 }
@@ -148,11 +149,11 @@ impl Link {
 
 impl Net {
     /// What a packet that comes to the port of `link` has to wait for. One that is limited is given its tag's room.
-    pub(super) fn waits_for(&mut self, link: u32, packet: u32) -> WaitsFor {
+    pub(super) fn waits_for(&mut self, link: LinkId, packet: u32) -> WaitsFor {
         if self.packets[packet].flags & flags::NOTIFICATION != 0 {
             return WaitsFor::Nothing;
         }
-        let (Some(general), Some(management)) = (&self.links[link as usize].general, &self.management) else {
+        let (Some(general), Some(management)) = (&self.links[link].general, &self.management) else {
             return WaitsFor::Port;
         };
         let Some(limiters) = general.limiters.as_ref().filter(|limiters| !limiters.all().is_empty()) else {
@@ -166,8 +167,8 @@ impl Net {
     }
 
     /// A notification comes to the port of `link`.
-    pub(super) fn offer_urgent(&mut self, now: Time, link: u32, packet: u32) {
-        let l = &mut self.links[link as usize];
+    pub(super) fn offer_urgent(&mut self, now: Time, link: LinkId, packet: u32) {
+        let l = &mut self.links[link];
         let Some(g) = &mut l.general else { unreachable!("a port under congestion management is general") };
         if g.down {
             return self.refuse(now, link, packet);
@@ -179,17 +180,17 @@ impl Net {
     }
 
     /// A frame of `bytes` has been accepted by the port of `link`.
-    pub(super) fn sample(&mut self, now: Time, link: u32, packet: u32, bytes: u32) {
+    pub(super) fn sample(&mut self, now: Time, link: LinkId, packet: u32, bytes: u32) {
         let priority = self.priority(packet);
-        let Some(g) = &mut self.links[link as usize].general else { return };
+        let Some(g) = &mut self.links[link].general else { return };
         let (Some(all), Some(management)) = (&mut g.points, &mut self.management) else { return };
         let p = &self.packets[packet];
         let (part, queue) = g.queue.part_of(priority);
-        let number = link << PART_BITS | u32::from(part);
+        let number = link.0 << PART_BITS | u32::from(part);
         let tagged = p.flags & flags::TAGGED != 0 && self.packets.tag(packet) == number;
         let source = || {
             let (first, last) = self.routes.first_and_last(p.route);
-            Source { port: first, key: management.key(p.flow, management.ends[last as usize].1), flow: p.flow }
+            Source { port: first.0, key: management.key(p.flow, management.ends[last.index()].1), flow: p.flow }
         };
         let told = &mut self.told;
         all.points[usize::from(part)].on_frame((bytes, queue), tagged, source, told);
@@ -209,10 +210,11 @@ impl Net {
 
     /// A congestion point tells a source.
     fn notify(&mut self, now: Time, point: u32, of: Source, feedback: Feedback) {
-        let link = point >> PART_BITS;
+        let link = LinkId(point >> PART_BITS);
         let Some(management) = &mut self.management else { return };
         let Source { port: first, key, flow } = of;
-        let (switch, source) = (management.ends[link as usize].0, management.ends[first as usize].0);
+        let first = LinkId(first);
+        let (switch, source) = (management.ends[link.index()].0, management.ends[first.index()].0);
         let Some(way) = self.routes.of_flow(switch, source, flow) else { return };
         management.sent += 1;
         let bytes = management.handling.notification.0 as u32;
@@ -221,7 +223,7 @@ impl Net {
         let new = self.packets.take();
         let (p, _) = self.packets.get_mut(new);
         p.segment = elephan_tcp::Segment::default();
-        (p.route, p.dest, p.flow) = (way, first, flow);
+        (p.route, p.dest, p.flow) = (way, first.0, flow);
         p.ip_bytes = bytes - ETHERNET_BYTES;
         (p.charged, p.ingress, p.flags, p.ident) = (0, 0, flags::NOTIFICATION, ordinal as u16);
         *self.packets.notice_mut(new) = Notice { point, key, feedback };
@@ -237,14 +239,14 @@ impl Net {
     /// A notification has reached its host.
     #[cold]
     pub fn take_notification(&mut self, now: Time, packet: u32) {
-        let (link, notice) = (self.packets[packet].dest, *self.packets.notice(packet));
+        let (link, notice) = (LinkId(self.packets[packet].dest), *self.packets.notice(packet));
         self.packets.free(packet);
-        let l = &mut self.links[link as usize];
+        let l = &mut self.links[link];
         let (Some(g), Some(management)) = (&mut l.general, &mut self.management) else { return };
         let Some(limiters) = &mut g.limiters else { return };
         management.received += 1;
         let (words, seed) = (&management.words, management.seed);
-        let host = &management.names[management.ends[link as usize].0 as usize];
+        let host = &management.names[management.ends[link.index()].0 as usize];
         let purpose = |ordinal: u64| format!("limiter[{ordinal}]");
         let make = |ordinal| words.reaction(l.rate, Stream::new(seed, &format!("host.{host}"), &purpose(ordinal)));
         let Notice { point, key, feedback } = notice;
@@ -260,7 +262,7 @@ impl Net {
             for item in moved {
                 let bits = self.packets[item.handle].flags;
                 self.nic_has_left(now, link, item, None);
-                let Some(g) = &mut self.links[link as usize].general else { return };
+                let Some(g) = &mut self.links[link].general else { return };
                 g.nic_hands_over(&item, bits, Some(place));
             }
         }
@@ -269,8 +271,8 @@ impl Net {
     }
 
     /// A frame that was limited starts.
-    pub(super) fn leave_limiter(&mut self, now: Time, link: u32, place: usize, item: Item, wire: u32) {
-        let Some(g) = &mut self.links[link as usize].general else { return };
+    pub(super) fn leave_limiter(&mut self, now: Time, link: LinkId, place: usize, item: Item, wire: u32) {
+        let Some(g) = &mut self.links[link].general else { return };
         let (Some(limiters), Some(management)) = (&mut g.limiters, &mut self.management) else { return };
         if let Some(point) = limiters.all()[place].reaction.tag() {
             self.packets[item.handle].flags |= flags::TAGGED;
@@ -284,8 +286,8 @@ impl Net {
     }
 
     /// The link has failed: what waits there for limiters is thrown away.
-    pub(super) fn fail_limiters(&mut self, now: Time, link: u32) {
-        let l = &mut self.links[link as usize];
+    pub(super) fn fail_limiters(&mut self, now: Time, link: LinkId) {
+        let l = &mut self.links[link];
         let (Some(g), Some(management)) = (&mut l.general, &mut self.management) else { return };
         if let Some(limiters) = &mut g.limiters {
             limiters.drain(&mut self.discarded, DOWN);
@@ -312,24 +314,24 @@ impl Net {
     }
 
     /// Sees to it that the timers of a port's reaction points ring.
-    fn arm_limiters(&mut self, link: u32) {
-        let Some(limiters) = self.links[link as usize].general.as_mut().and_then(|g| g.limiters.as_mut()) else {
+    fn arm_limiters(&mut self, link: LinkId) {
+        let Some(limiters) = self.links[link].general.as_mut().and_then(|g| g.limiters.as_mut()) else {
             return;
         };
         let deadline = limiters.next_timer();
         if limiters.alarm.arm(deadline) {
-            self.events.push(Target::Limiters(link).keyed(deadline, link));
+            self.events.push(Target::Limiters(link).keyed(deadline, link.0));
         }
     }
 
     /// A timer of the limiters of a port has rung.
-    pub fn limiter_timer(&mut self, now: Time, link: u32) {
-        let Some(limiters) = self.links[link as usize].general.as_mut().and_then(|g| g.limiters.as_mut()) else {
+    pub fn limiter_timer(&mut self, now: Time, link: LinkId) {
+        let Some(limiters) = self.links[link].general.as_mut().and_then(|g| g.limiters.as_mut()) else {
             return;
         };
         match limiters.alarm.ring(now, limiters.next_timer()) {
             Bell::Stale | Bell::Off => {}
-            Bell::Later(time) => self.events.push(Target::Limiters(link).keyed(time, link)),
+            Bell::Later(time) => self.events.push(Target::Limiters(link).keyed(time, link.0)),
             Bell::Due => {
                 limiters.on_timer(now);
                 self.arm_limiters(link);
@@ -348,7 +350,7 @@ impl Net {
     pub fn next_resumed(&mut self) -> Option<u32> {
         let management = self.management.as_mut()?;
         while let Some(&(link, key)) = management.drained.last() {
-            let limiters = self.links[link as usize].general.as_mut().and_then(|g| g.limiters.as_mut())?;
+            let limiters = self.links[link].general.as_mut().and_then(|g| g.limiters.as_mut())?;
             match limiters.next_stopped(key, &mut self.full_limiters) {
                 Some(socket) => return Some(socket),
                 None => management.drained.pop(),
@@ -364,5 +366,5 @@ fn key_of(management: &Management, routes: &Routes, packet: &Packet) -> Option<K
         return None;
     }
     let last = routes.rest(packet.route).last()?;
-    Some(management.key(packet.flow, management.ends[last as usize].1))
+    Some(management.key(packet.flow, management.ends[last.index()].1))
 }

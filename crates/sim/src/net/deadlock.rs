@@ -17,18 +17,19 @@
 use elephan_link::{pause, queue::Discipline};
 use elephan_units::Time;
 
-use super::port::station::{priorities, xoff};
 use super::occurrence::{Deadlock, Kind, Occurrence};
+use super::port::station::{priorities, xoff};
 use super::{NONE, Net};
+use crate::ids::{LinkId, Table};
 
 /// Which priorities of each link can never resume, a bit each.
-type Stuck = Vec<u8>;
+type Stuck = Table<LinkId, u8>;
 
 impl Net {
     /// Looks for a deadlock if the port of `link`, whose pause is repeated, leads to a switch, and its own switch is paused itself.
-    pub(super) fn look_for_deadlock(&mut self, now: Time, link: u32) {
-        let l = &self.links[link as usize];
-        let waits = |&port: &u32| self.shut(now, port) != 0;
+    pub(super) fn look_for_deadlock(&mut self, now: Time, link: LinkId) {
+        let l = &self.links[link];
+        let waits = |&port: &LinkId| self.shut(now, port) != 0;
         if l.into != NONE && self.switches[l.out_of as usize].egress.iter().any(waits) {
             self.find_deadlocks(now);
         }
@@ -40,8 +41,8 @@ impl Net {
             return;
         }
         let stuck = self.stuck(now);
-        for link in 0..self.links.len() as u32 {
-            for priority in priorities(stuck[link as usize]) {
+        for link in self.links.ids() {
+            for priority in priorities(stuck[link]) {
                 if let Some(found) = self.cycle(&stuck, link, priority)
                     && !self.deadlocks.iter().any(|d| d.links == found.links && d.priority == found.priority)
                 {
@@ -52,8 +53,8 @@ impl Net {
     }
 
     /// The priorities that may not leave a port now.
-    fn shut(&self, now: Time, link: u32) -> u8 {
-        let Some(g) = &self.links[link as usize].general else { return 0 };
+    fn shut(&self, now: Time, link: LinkId) -> u8 {
+        let Some(g) = &self.links[link].general else { return 0 };
         match g.gate.until_at(now) {
             Some(_) => 0xFF,
             None => g.pfc.as_ref().map_or(0, |station| station.shut_at(now).0),
@@ -62,21 +63,21 @@ impl Net {
 
     /// The greatest set of paused ports that nothing outside it can free.
     fn stuck(&self, now: Time) -> Stuck {
-        let mut stuck = vec![0u8; self.links.len()];
+        let mut stuck = Stuck::from(vec![0u8; self.links.len()]);
         for switch in &self.switches {
             for (port, &out) in (0u32..).zip(&switch.egress) {
-                let link = self.links[out as usize].reverse;
+                let link = self.links[out].reverse;
                 let held = switch.held(port);
                 let settled = |p: &u8| now >= self.settled(link, switch.since(port, *p));
                 let old = priorities(held).filter(settled).fold(0, |mask, p| mask | 1 << p);
-                stuck[link as usize] = old & self.shut(now, link);
+                stuck[link] = old & self.shut(now, link);
             }
         }
         loop {
             let before = stuck.clone();
             for (s, switch) in self.switches.iter().enumerate() {
                 for (port, &out) in (0u32..).zip(&switch.egress) {
-                    let link = self.links[out as usize].reverse as usize;
+                    let link = self.links[out].reverse;
                     let free = priorities(stuck[link]).filter(|&p| !self.stays(s, port, p, &stuck));
                     stuck[link] = free.fold(stuck[link], |mask, p| mask & !(1 << p));
                 }
@@ -88,32 +89,32 @@ impl Net {
     }
 
     /// When frames that were under way as the pause of `link` began have arrived, and its gate has shut.
-    fn settled(&self, link: u32, since: Time) -> Time {
-        let l = &self.links[link as usize];
+    fn settled(&self, link: LinkId, since: Time) -> Time {
+        let l = &self.links[link];
         let frames = l.rate.time_of(2 * 1538 + u64::from(pause::FRAME_WIRE_BYTES));
         let response = l.general.as_ref().and_then(|g| g.response).unwrap_or_default();
         since.saturating_add(l.delay.saturating_mul(2)).saturating_add(frames).saturating_add(response)
     }
 
     /// The bytes that hold a priority of an ingress port of a switch and wait at each of its egress ports for good.
-    fn behind<'a>(&'a self, s: usize, port: u32, p: u8, stuck: &'a Stuck) -> impl Iterator<Item = (u32, u64)> + 'a {
+    fn behind<'a>(&'a self, s: usize, port: u32, p: u8, stuck: &'a Stuck) -> impl Iterator<Item = (LinkId, u64)> + 'a {
         let switch = &self.switches[s];
-        let whole = move |out: u32| match switch.pfc {
-            true => self.stopped_by(out, stuck[out as usize]) >> p & 1 == 1,
-            false => stuck[out as usize] == 0xFF,
+        let whole = move |out: LinkId| match switch.pfc {
+            true => self.stopped_by(out, stuck[out]) >> p & 1 == 1,
+            false => stuck[out] == 0xFF,
         };
         (0u32..).zip(&switch.egress).filter(move |&(_, &out)| whole(out)).map(move |(to, &out)| {
-            let general = self.links[out as usize].general.as_ref();
+            let general = self.links[out].general.as_ref();
             (out, switch.holding_bytes(port, to, p).unwrap_or_else(|| general.map_or(0, |g| g.queue.bytes())))
         })
     }
 
     /// The priorities that wait at a port while these are paused: those of the same class of its queue with them.
-    fn stopped_by(&self, out: u32, mask: u8) -> u8 {
+    fn stopped_by(&self, out: LinkId, mask: u8) -> u8 {
         if mask == 0 {
             return 0;
         }
-        self.links[out as usize].general.as_ref().map_or(mask, |g| g.queue.stopped_by(mask))
+        self.links[out].general.as_ref().map_or(mask, |g| g.queue.stopped_by(mask))
     }
 
     /// Whether an ingress port would stay paused after everything that can leave has left.
@@ -135,7 +136,7 @@ impl Net {
     }
 
     /// The bytes of all accounts of a switch that wait for good: at which egress port, and of which priority.
-    fn behind_all<'a>(&'a self, s: usize, stuck: &'a Stuck) -> impl Iterator<Item = (u32, u8, u64)> + 'a {
+    fn behind_all<'a>(&'a self, s: usize, stuck: &'a Stuck) -> impl Iterator<Item = (LinkId, u8, u64)> + 'a {
         let switch = &self.switches[s];
         let classes = || priorities(if switch.pfc { 0xFF } else { 1 });
         let all = (0..switch.egress.len() as u32).flat_map(move |port| classes().map(move |p| (port, p)));
@@ -143,8 +144,8 @@ impl Net {
     }
 
     /// Where the most waits for good of what holds a priority of an ingress port; if nothing of its own does, what fills the memory.
-    fn waits_behind(&self, stuck: &Stuck, link: u32, p: u8) -> Option<(u32, u8)> {
-        let l = &self.links[link as usize];
+    fn waits_behind(&self, stuck: &Stuck, link: LinkId, p: u8) -> Option<(LinkId, u8)> {
+        let l = &self.links[link];
         let s = l.into as usize;
         let own = self.behind(s, l.into_port, p, stuck).map(|(out, bytes)| (bytes, out, p));
         let most = own.max().filter(|(bytes, ..)| *bytes > 0);
@@ -156,14 +157,14 @@ impl Net {
     }
 
     /// The priority whose pause holds back this one at a port for good.
-    fn paused_before(&self, stuck: &Stuck, out: u32, p: u8) -> u8 {
-        let paused = stuck[out as usize];
+    fn paused_before(&self, stuck: &Stuck, out: LinkId, p: u8) -> u8 {
+        let paused = stuck[out];
         let partner = || priorities(paused).find(|&q| self.stopped_by(out, 1 << q) >> p & 1 == 1);
         if paused >> p & 1 == 1 { p } else { partner().unwrap_or(p) }
     }
 
     /// The cycle to which a stuck port leads, from its lowest link on.
-    fn cycle(&self, stuck: &Stuck, link: u32, p: u8) -> Option<Deadlock> {
+    fn cycle(&self, stuck: &Stuck, link: LinkId, p: u8) -> Option<Deadlock> {
         let mut way = vec![(link, p)];
         loop {
             let &(link, p) = way.last()?;
@@ -175,11 +176,11 @@ impl Net {
             let mut cycle = way.split_off(first);
             let least = cycle.iter().enumerate().min_by_key(|(_, port)| **port).map_or(0, |(i, _)| i);
             cycle.rotate_left(least);
-            let since = |&(link, p): &(u32, u8)| {
-                let l = &self.links[link as usize];
+            let since = |&(link, p): &(LinkId, u8)| {
+                let l = &self.links[link];
                 self.switches[l.into as usize].since(l.into_port, p)
             };
-            let pfc = cycle.iter().any(|&(link, _)| self.switches[self.links[link as usize].into as usize].pfc);
+            let pfc = cycle.iter().any(|&(link, _)| self.switches[self.links[link].into as usize].pfc);
             let closed = cycle.iter().map(since).max().unwrap_or_default();
             let links = cycle.iter().map(|&(link, _)| link).collect();
             return Some(Deadlock { closed, priority: pfc.then_some(cycle[0].1), links });

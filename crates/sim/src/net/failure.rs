@@ -12,6 +12,7 @@ use elephan_link::queue::Discipline;
 use elephan_units::{Span, Time};
 
 use super::Net;
+use crate::ids::LinkId;
 use crate::packet::flags;
 use crate::target::Then;
 
@@ -21,9 +22,9 @@ pub const DOWN: &str = "link_down";
 impl Net {
     /// The link goes down in this direction.
     #[cold]
-    pub(super) fn fail(&mut self, now: Time, link: u32) {
+    pub(super) fn fail(&mut self, now: Time, link: LinkId) {
         let window = self.window;
-        let l = &mut self.links[link as usize];
+        let l = &mut self.links[link];
         let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
         g.down = true;
         g.control = None;
@@ -45,19 +46,19 @@ impl Net {
             self.discarded.push((item, DOWN));
         }
         self.fail_limiters(now, link);
-        let Some(g) = &mut self.links[link as usize].general else { return };
+        let Some(g) = &mut self.links[link].general else { return };
         let urgent = std::mem::take(&mut g.urgent);
         self.discard_all(now, link);
         for item in urgent {
             self.refuse(now, link, item.handle);
         }
-        let fed = self.links[link as usize].reverse;
+        let fed = self.links[link].reverse;
         self.forget_pauses(now, fed);
     }
 
     /// What has come to the station that sends through the port of `link` holds it no more.
-    fn forget_pauses(&mut self, now: Time, link: u32) {
-        let Some(g) = &mut self.links[link as usize].general else { return };
+    fn forget_pauses(&mut self, now: Time, link: LinkId) {
+        let Some(g) = &mut self.links[link].general else { return };
         let (_, until) = g.gate.window();
         let whole = now < until;
         if whole {
@@ -72,8 +73,8 @@ impl Net {
 
     /// The link is up again.
     #[cold]
-    pub(super) fn repair(&mut self, now: Time, link: u32) {
-        let Some(g) = &mut self.links[link as usize].general else { unreachable!("a port that changes is general") };
+    pub(super) fn repair(&mut self, now: Time, link: LinkId) {
+        let Some(g) = &mut self.links[link].general else { unreachable!("a port that changes is general") };
         g.down = false;
         if g.refresh != Time::NEVER {
             (g.refresh, g.refresh_armed) = (now, now);
@@ -85,8 +86,8 @@ impl Net {
 
     /// A packet comes to a port whose link is down.
     #[cold]
-    pub(super) fn refuse(&mut self, now: Time, link: u32, packet: u32) {
-        let l = &mut self.links[link as usize];
+    pub(super) fn refuse(&mut self, now: Time, link: LinkId, packet: u32) {
+        let l = &mut self.links[link];
         l.counts.drops += 1;
         let p = &self.packets[packet];
         let (out_of, charged, ingress) = (l.out_of, p.charged, p.ingress);

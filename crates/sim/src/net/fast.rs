@@ -11,37 +11,38 @@ use elephan_units::{Span, Time};
 use super::failure::DOWN;
 use super::lanes::NO_LANE;
 use super::link::{Flight, Link, Onward, Waiting, Window};
-use super::{Delivered, NONE, Net, note_mark};
+use super::{Delivered, Net, note_mark};
+use crate::ids::LinkId;
 use crate::packet::flags;
 use crate::target::{Target, Then};
 
 impl Net {
     /// Hands a packet to the port of `link` and of every link fused to it.
     #[inline(never)]
-    pub(super) fn offer(&mut self, now: Time, link: u32, packet: u32) {
-        if self.links[link as usize].general.is_some() {
+    pub(super) fn offer(&mut self, now: Time, link: LinkId, packet: u32) {
+        if self.links[link].general.is_some() {
             self.offer_general(now, link, packet);
         } else if self.has_lanes {
-            self.offer_fast::<true>(now, link, packet, NONE);
+            self.offer_fast::<true>(now, link, packet, LinkId::NONE);
         } else {
-            self.offer_fast::<false>(now, link, packet, NONE);
+            self.offer_fast::<false>(now, link, packet, LinkId::NONE);
         }
     }
 
     /// The same to a fast port; `HAS_LANES` if links may have lanes. `ahead_over` is the link over which the packet comes ahead of the
-    /// clock, [`NONE`] if its time is now. Answers whether all these ports have room for it.
+    /// clock, [`LinkId::NONE`] if its time is now. Answers whether all these ports have room for it.
     #[inline(always)]
     pub(super) fn offer_fast<const HAS_LANES: bool>(
         &mut self,
         mut now: Time,
-        mut link: u32,
+        mut link: LinkId,
         packet: u32,
-        mut ahead_over: u32,
+        mut ahead_over: LinkId,
     ) -> bool {
         let Net { links, routes, packets, events, lanes, log, window, .. } = self;
         let p = &mut packets[packet];
         loop {
-            let l = &mut links[link as usize];
+            let l = &mut links[link];
             let wire = l.framing.wire_bytes(p.ip_bytes);
             let start = if l.busy_until > now {
                 let charged = l.framing.charged_bytes(p.ip_bytes);
@@ -75,7 +76,7 @@ impl Net {
             }
             return true;
         }
-        if ahead_over == NONE {
+        if ahead_over == LinkId::NONE {
             self.drop_full(now, link, packet);
         } else {
             self.drop_later(now, ahead_over, link, packet);
@@ -84,17 +85,17 @@ impl Net {
     }
 
     /// The queue of `link` is full.
-    fn drop_full(&mut self, now: Time, link: u32, packet: u32) {
-        self.links[link as usize].counts.drops += 1;
+    fn drop_full(&mut self, now: Time, link: LinkId, packet: u32) {
+        self.links[link].counts.drops += 1;
         self.drop_packet(now, link, packet, "queue_full");
     }
 
     /// The queue of `link` will be full when the packet comes over `before`, ahead of the clock: it is dropped then.
     #[cold]
-    fn drop_later(&mut self, arrival: Time, before: u32, link: u32, packet: u32) {
+    fn drop_later(&mut self, arrival: Time, before: LinkId, link: LinkId, packet: u32) {
         self.packets[packet].flags |= flags::REFUSED;
         let then = Then::link(link);
-        let l = &mut self.links[before as usize];
+        let l = &mut self.links[before];
         if l.lane == NO_LANE {
             l.launch(before, Flight::of(arrival, packet, then), &mut self.events);
         } else {
@@ -105,14 +106,14 @@ impl Net {
     /// A packet marked for something arrives: the link lost it, or the port `then` has no room for it, or its host
     /// captures it, which ends its route.
     #[cold]
-    pub(super) fn arrive_marked(&mut self, now: Time, link: u32, then: Then, packet: u32) -> Option<Delivered> {
+    pub(super) fn arrive_marked(&mut self, now: Time, link: LinkId, then: Then, packet: u32) -> Option<Delivered> {
         let marks = self.packets[packet].flags;
         if marks & flags::LOST != 0 {
-            self.links[link as usize].counts.lost += 1;
+            self.links[link].counts.lost += 1;
             self.drop_packet(now, link, packet, if marks & flags::CUT == 0 { "link_loss" } else { DOWN });
         } else if marks & flags::REFUSED != 0 {
             let (_, full) = then.split();
-            self.drop_full(now, full, packet);
+            self.drop_full(now, LinkId(full), packet);
         } else {
             self.capture_received(now, link, packet);
             self.delivered += 1;
@@ -124,8 +125,8 @@ impl Net {
 
 /// Puts a frame on the wire of a link that has a lane.
 #[inline(always)]
-fn launch_in_lane(lanes: &mut Lanes<Onward>, lane: u8, link: u32, arrival: Time, packet: u32, then: Then) {
-    lanes.push(usize::from(lane), Target::Arrival(link).at(arrival), Onward { packet, then });
+fn launch_in_lane(lanes: &mut Lanes<Onward>, lane: u8, link: LinkId, arrival: Time, packet: u32, then: Then) {
+    lanes.push(usize::from(lane), Target::Arrival(link.0).at(arrival), Onward { packet, then });
 }
 
 impl Link {

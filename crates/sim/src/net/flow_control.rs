@@ -8,6 +8,7 @@ use elephan_units::{Bytes, Span, Time};
 
 use super::port::station::Station;
 use super::switch::{Switch, refresh_period};
+use crate::ids::LinkId;
 
 /// The flow control of a node, if it is a switch.
 fn of(plan: &Plan, node: u32) -> &FlowControl {
@@ -63,9 +64,9 @@ pub fn station(plan: &Plan, link: &Link) -> Option<Box<Station>> {
 }
 
 /// A switch with memory of so many bytes, given or without bound.
-pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: Vec<u32>) -> Switch {
+pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: Vec<LinkId>) -> Switch {
     let quanta = planned.flow_control.quanta();
-    let into = |&l: &u32| &plan.links[plan.links[l as usize].reverse as usize];
+    let into = |&l: &LinkId| &plan.links[plan.links[l.index()].reverse as usize];
     let periods =
         || -> Vec<Span> { egress.iter().map(|l| refresh_period(into(l).rate, quanta.unwrap_or(0))).collect() };
     let fixed = |(xoff, xon): (Bytes, Bytes)| Threshold::Static { xoff, xon };
@@ -117,12 +118,12 @@ pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: 
 }
 
 /// The headroom of each priority of each port; none for those that may lose. Without a bound on the memory it has none either.
-fn headroom(plan: &Plan, pfc: &Pfc, bounded: bool, egress: &[u32]) -> Vec<Option<u64>> {
+fn headroom(plan: &Plan, pfc: &Pfc, bounded: bool, egress: &[LinkId]) -> Vec<Option<u64>> {
     let largest = plan.largest_packet();
-    let of_port = |&out: &u32| match (bounded, pfc.headroom) {
+    let of_port = |&out: &LinkId| match (bounded, pfc.headroom) {
         (false, _) => u64::MAX,
         (true, Some(given)) => given.get(),
-        (true, None) => plan.headroom(pfc, plan.links[out as usize].reverse, largest),
+        (true, None) => plan.headroom(pfc, plan.links[out.index()].reverse, largest),
     };
     let lossless = |bytes: u64| (0..8).map(move |p| (pfc.mask() >> p & 1 == 1).then_some(bytes));
     egress.iter().map(of_port).flat_map(lossless).collect()

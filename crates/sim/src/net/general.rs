@@ -14,6 +14,7 @@ use elephan_units::{Span, Time};
 use super::congestion_management::{WaitsFor, can_stop};
 use super::link::{Flight, General, Link, Sending, Window};
 use super::{NONE, Net, item, note_mark};
+use crate::ids::LinkId;
 use crate::packet::flags;
 use crate::target::Target;
 
@@ -50,8 +51,8 @@ impl Link {
 
 impl Net {
     /// Hands a packet to a general port.
-    pub(super) fn offer_general(&mut self, now: Time, link: u32, packet: u32) {
-        if self.links[link as usize].general.as_ref().is_some_and(|g| g.ahead.on) {
+    pub(super) fn offer_general(&mut self, now: Time, link: LinkId, packet: u32) {
+        if self.links[link].general.as_ref().is_some_and(|g| g.ahead.on) {
             self.precompute(now, link, packet);
         } else if !self.pass(now, link, packet) {
             self.offer_to_queue(now, link, packet);
@@ -59,9 +60,9 @@ impl Net {
     }
 
     #[inline(never)]
-    fn offer_to_queue(&mut self, now: Time, link: u32, packet: u32) {
+    fn offer_to_queue(&mut self, now: Time, link: LinkId, packet: u32) {
         let window = self.window;
-        if let Some(g) = &self.links[link as usize].general
+        if let Some(g) = &self.links[link].general
             && g.taps.handed != NONE
         {
             self.capture(now, g.taps.handed, packet);
@@ -75,7 +76,7 @@ impl Net {
         } else {
             None
         };
-        let l = &mut self.links[link as usize];
+        let l = &mut self.links[link];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         if g.down {
             self.refuse(now, link, packet);
@@ -127,7 +128,7 @@ impl Net {
             }
             self.start_if_free(now, link);
         }
-        let l = &mut self.links[link as usize];
+        let l = &mut self.links[link];
         if let Some(g) = &l.general {
             l.counts.queue_max_bytes = l.counts.queue_max_bytes.max(g.bytes());
             l.counts.queue_max_packets = l.counts.queue_max_packets.max(g.packets());
@@ -136,18 +137,18 @@ impl Net {
 
     /// Takes out what the queue of `link` has just dropped.
     #[inline]
-    pub(super) fn discard(&mut self, now: Time, link: u32) {
+    pub(super) fn discard(&mut self, now: Time, link: LinkId) {
         if !self.discarded.is_empty() {
             self.discard_all(now, link);
         }
     }
 
-    pub(super) fn discard_all(&mut self, now: Time, link: u32) {
+    pub(super) fn discard_all(&mut self, now: Time, link: LinkId) {
         // Releasing memory may start a transmission, which may drop again.
         let mut discarded = std::mem::take(&mut self.discarded);
         let window = self.window;
         for &(item, _) in &discarded {
-            let l = &mut self.links[link as usize];
+            let l = &mut self.links[link];
             let Some(g) = &mut l.general else { unreachable!("a general port") };
             g.end_wait(now, item, window);
             if let Some(watch) = &mut g.watch {
@@ -156,7 +157,7 @@ impl Net {
             l.counts.drops += 1;
             self.nic_has_left(now, link, item, None);
         }
-        let l = &self.links[link as usize];
+        let l = &self.links[link];
         let (out_of, counted) = (l.out_of, l.general.as_ref().is_some_and(|g| g.counted));
         for (item, reason) in discarded.drain(..) {
             let p = &self.packets[item.handle];
@@ -171,9 +172,9 @@ impl Net {
     }
 
     /// The transmission on `link` is over. [`Net::end_is_over`] must follow.
-    pub fn end_of_transmission(&mut self, now: Time, link: u32) {
+    pub fn end_of_transmission(&mut self, now: Time, link: LinkId) {
         self.ending = link;
-        let l = &mut self.links[link as usize];
+        let l = &mut self.links[link];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         let sent = std::mem::replace(&mut g.sending, Sending::Nothing);
         let out_of = l.out_of;
@@ -182,7 +183,7 @@ impl Net {
         }
         // Releasing may have sent a PAUSE frame through this very port.
         self.start_if_free(now, link);
-        let l = &mut self.links[link as usize];
+        let l = &mut self.links[link];
         if matches!(&l.general, Some(g) if g.sending == Sending::Nothing) {
             l.tx.idle();
         }
@@ -191,20 +192,20 @@ impl Net {
     /// All that the end of a transmission brings about has happened: other ends of this instant come later.
     #[inline]
     pub fn end_is_over(&mut self) {
-        self.ending = NONE;
+        self.ending = LinkId::NONE;
     }
 
     /// Whether the transmission on `link`, whose end has no event yet, is still to end at this very instant: the end that happens now
     /// comes before it in the order of events.
     #[cold]
-    fn ends_next(&self, now: Time, link: u32) -> bool {
+    fn ends_next(&self, now: Time, link: LinkId) -> bool {
         let end = |link| Target::End(link).at(now);
-        self.ending != NONE && end(self.ending) < end(link)
+        self.ending != LinkId::NONE && end(self.ending) < end(link)
     }
 
     /// A scheduled wake-up of a paused or shaped port.
-    pub fn wake(&mut self, now: Time, link: u32) {
-        if let Some(g) = &mut self.links[link as usize].general {
+    pub fn wake(&mut self, now: Time, link: LinkId) {
+        if let Some(g) = &mut self.links[link].general {
             if g.wake != now {
                 return;
             }
@@ -217,8 +218,8 @@ impl Net {
         self.start_if_free(now, link);
     }
 
-    pub(super) fn start_if_free(&mut self, now: Time, link: u32) {
-        let l = &mut self.links[link as usize];
+    pub(super) fn start_if_free(&mut self, now: Time, link: LinkId) {
+        let l = &mut self.links[link];
         let Some(g) = &mut l.general else { return };
         if g.sending != Sending::Nothing {
             if g.end_scheduled {
@@ -226,7 +227,7 @@ impl Net {
             }
             let end = l.busy_until;
             if end > now || end == now && self.ends_next(now, link) {
-                let Some(g) = &mut self.links[link as usize].general else { return };
+                let Some(g) = &mut self.links[link].general else { return };
                 g.end_scheduled = true;
                 self.events.push(Target::End(link).at(end));
                 return;
@@ -237,9 +238,9 @@ impl Net {
     }
 
     /// Sends the next frame of an idle port: MAC control first, then the queue unless paused.
-    fn start(&mut self, now: Time, link: u32) {
+    fn start(&mut self, now: Time, link: LinkId) {
         let window = self.window;
-        let l = &mut self.links[link as usize];
+        let l = &mut self.links[link];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         if g.down {
             g.control = None;
@@ -288,7 +289,7 @@ impl Net {
                 self.count_held(now, link, item);
             }
         }
-        let l = &mut self.links[link as usize];
+        let l = &mut self.links[link];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         let p = &mut self.packets[item.handle];
         if marked {
@@ -315,9 +316,9 @@ impl Net {
     }
 
     /// A frame goes onto the wire, which is free.
-    fn transmit(&mut self, now: Time, link: u32, packet: u32) {
+    fn transmit(&mut self, now: Time, link: LinkId, packet: u32) {
         let window = self.window;
-        let l = &mut self.links[link as usize];
+        let l = &mut self.links[link];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         let p = &mut self.packets[packet];
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
@@ -348,7 +349,7 @@ impl Net {
         if impaired {
             self.launch_impaired(now, link, packet, then);
         } else {
-            let l = &mut self.links[link as usize];
+            let l = &mut self.links[link];
             let arrival = l.arrival(end, Span::ZERO);
             l.launch(link, Flight::of(arrival, packet, then), &mut self.events);
         }

@@ -21,6 +21,7 @@ use elephan_units::{Span, Time};
 
 use super::link::{Flight, Link};
 use super::{Delivered, Kind, Net, Occurrence};
+use crate::ids::LinkId;
 use crate::packet::flags;
 use crate::target::{Target, Then};
 
@@ -34,8 +35,8 @@ impl Link {
 
 impl Net {
     /// Puts a packet on the wire of a link with impairments; its transmission ends at the link's `busy_until`.
-    pub(super) fn launch_impaired(&mut self, now: Time, link: u32, packet: u32, then: Then) {
-        let l = &mut self.links[link as usize];
+    pub(super) fn launch_impaired(&mut self, now: Time, link: LinkId, packet: u32, then: Then) {
+        let l = &mut self.links[link];
         let Some(impair) = l.general.as_mut().and_then(|g| g.impair.as_mut()) else { return };
         let concerned = !impair.data_only || self.packets[packet].flags & flags::DATA != 0;
         let (extra, doubled) = if concerned { (impair.extra(), impair.is_doubled()) } else { (Span::ZERO, false) };
@@ -53,9 +54,9 @@ impl Net {
     }
 
     /// A packet whose last bit leaves at `end`, held back for `extra`.
-    fn fly(&mut self, link: u32, (end, extra): (Time, Span), packet: u32, then: Then) {
+    fn fly(&mut self, link: LinkId, (end, extra): (Time, Span), packet: u32, then: Then) {
         let id = self.late_id(link);
-        let l = &mut self.links[link as usize];
+        let l = &mut self.links[link];
         let in_order = Flight::of(l.arrival(end, extra), packet, then);
         let late = l.general.as_mut().and_then(|g| g.impair.as_mut()).and_then(|i| i.late.as_mut());
         let Some(late) = late else {
@@ -71,14 +72,14 @@ impl Net {
     }
 
     /// Id of the arrivals over a link that does not keep the order: beyond those of links and of stages.
-    fn late_id(&self, link: u32) -> u32 {
-        2 * self.links.len() as u32 + link
+    fn late_id(&self, link: LinkId) -> u32 {
+        2 * self.links.len() as u32 + link.0
     }
 
     /// A packet may be in over a link that does not keep the order.
-    pub(super) fn arrive_late(&mut self, now: Time, link: u32) -> Option<Delivered> {
+    pub(super) fn arrive_late(&mut self, now: Time, link: LinkId) -> Option<Delivered> {
         let id = self.late_id(link);
-        let l = &mut self.links[link as usize];
+        let l = &mut self.links[link];
         let late = l.general.as_mut()?.impair.as_mut()?.late.as_mut()?;
         let first = late.flying.peek().map_or(Time::NEVER, |Reverse((arrival, ..))| *arrival);
         if late.alarm.ring(now, first) != Bell::Due {
@@ -101,9 +102,9 @@ impl Net {
         self.take_in(now, link, packet, then)
     }
 
-    fn note(&mut self, time: Time, kind: Kind, link: u32, flow: u32, packet: u32) {
+    fn note(&mut self, time: Time, kind: Kind, link: LinkId, flow: u32, packet: u32) {
         if let Some(log) = &mut self.log {
-            let bytes = self.links[link as usize].framing.charged_bytes(self.packets[packet].ip_bytes);
+            let bytes = self.links[link].framing.charged_bytes(self.packets[packet].ip_bytes);
             log.push(Occurrence { time, kind, link, flow, bytes, value: None, reason: "" });
         }
     }

@@ -17,6 +17,7 @@ use elephan_units::{PS_PER_S, Rate, Span, stop};
 use super::link::{Flight, Link, Onward};
 use super::route::Routes;
 use super::{MARKED, Net};
+use crate::ids::{LinkId, Table};
 use crate::target::Hop;
 
 /// Of a link that has no lane.
@@ -37,20 +38,20 @@ const IDLE_LINK_LINES: usize = 2;
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Common {
     Node(u32),
-    Port(u32),
+    Port(LinkId),
 }
 
 /// Links that may share a lane, by the delay up to their far end.
 #[derive(Default)]
 struct Group {
-    links: BTreeMap<Span, BTreeSet<u32>>,
+    links: BTreeMap<Span, BTreeSet<LinkId>>,
     /// At which their frames come: that of the port before them, or else the highest of the ports after them.
     rate: Rate,
 }
 
 impl Group {
     /// All links together if their delays are alike, otherwise those of each delay.
-    fn lanes(self) -> Vec<BTreeSet<u32>> {
+    fn lanes(self) -> Vec<BTreeSet<LinkId>> {
         let (least, most) = (self.links.keys().next(), self.links.keys().next_back());
         let spread = least.zip(most).map_or(Span::ZERO, |(least, most)| *most - *least);
         let frames = u128::from(spread.ps()) * u128::from(self.rate.bps()) / (u128::from(PS_PER_S) * FRAME_BITS);
@@ -60,19 +61,19 @@ impl Group {
 }
 
 /// Gives links their lanes; answers for how long what each exclusive lane brings is known.
-pub(super) fn assign(links: &mut [Link], routes: &Routes, plan: &Plan) -> [Option<Span>; LANES] {
+pub(super) fn assign(links: &mut Table<LinkId, Link>, routes: &Routes, plan: &Plan) -> [Option<Span>; LANES] {
     let mut groups: BTreeMap<_, Group> = BTreeMap::new();
     for leg in routes.legs() {
         stop::look();
         let (port, end) = (leg.port(), leg.end());
-        let rate = links[port as usize].rate;
+        let rate = links[port].rate;
         if let Some(before) = leg.before {
-            let group = groups.entry(Common::Node(plan.links[before as usize].to)).or_default();
+            let group = groups.entry(Common::Node(plan.links[before.index()].to)).or_default();
             group.rate = group.rate.max(rate);
         }
-        if links[end as usize].general.is_none() {
-            let common = if port == end { Common::Node(plan.links[end as usize].to) } else { Common::Port(port) };
-            let delay = leg.links().fold(Span::ZERO, |sum, l| sum + links[l as usize].delay);
+        if links[end].general.is_none() {
+            let common = if port == end { Common::Node(plan.links[end.index()].to) } else { Common::Port(port) };
+            let delay = leg.links().fold(Span::ZERO, |sum, l| sum + links[l].delay);
             let group = groups.entry(common).or_default();
             group.links.entry(delay).or_default().insert(end);
             if port != end {
@@ -80,7 +81,7 @@ pub(super) fn assign(links: &mut [Link], routes: &Routes, plan: &Plan) -> [Optio
             }
         }
     }
-    let groups: Vec<BTreeSet<u32>> = groups.into_values().flat_map(Group::lanes).collect();
+    let groups: Vec<BTreeSet<LinkId>> = groups.into_values().flat_map(Group::lanes).collect();
     let all: usize = groups.iter().map(BTreeSet::len).sum();
     let mut groups: Vec<_> = groups.into_iter().filter(|group| group.len() >= LINKS_MIN).collect();
     groups.sort_by_key(|group| Reverse(group.len()));
@@ -90,31 +91,31 @@ pub(super) fn assign(links: &mut [Link], routes: &Routes, plan: &Plan) -> [Optio
         groups.clear();
     }
     for (lane, group) in (0u8..).zip(&groups) {
-        group.iter().for_each(|&link| links[link as usize].lane = lane);
+        group.iter().for_each(|&link| links[link].lane = lane);
     }
     // Marks are logged when they are made.
     let exclusive = exclusive(links, routes, |port| plan.record.events && port.mark_above != Limit::NONE);
     std::array::from_fn(|lane| {
         let group = groups.get(lane).filter(|_| exclusive[lane])?;
-        group.iter().map(|&link| links[link as usize].delay).min()
+        group.iter().map(|&link| links[link].delay).min()
     })
 }
 
 /// Whether all frames of a lane go to fast ports that are not `barred`, and no others do.
-fn exclusive(links: &[Link], routes: &Routes, barred: impl Fn(&Link) -> bool) -> [bool; LANES] {
+fn exclusive(links: &Table<LinkId, Link>, routes: &Routes, barred: impl Fn(&Link) -> bool) -> [bool; LANES] {
     // The place beyond the lanes is that of all other feeders.
     let mut exclusive = [true; LANES + 1];
     let mut feeder = vec![None; links.len()];
     for leg in routes.legs() {
         stop::look();
-        let port = leg.port() as usize;
-        let lane = leg.before.map_or(NO_LANE, |before| links[before as usize].lane);
-        let first = *feeder[port].get_or_insert(lane);
+        let port = leg.port();
+        let lane = leg.before.map_or(NO_LANE, |before| links[before].lane);
+        let first = *feeder[port.index()].get_or_insert(lane);
         if first != lane || links[port].general.is_some() || barred(&links[port]) {
             [first, lane].into_iter().for_each(|lane| exclusive[usize::from(lane)] = false);
         }
         if leg.is_last {
-            exclusive[usize::from(links[leg.end() as usize].lane)] = false;
+            exclusive[usize::from(links[leg.end()].lane)] = false;
         }
     }
     std::array::from_fn(|lane| exclusive[lane])
@@ -141,15 +142,15 @@ impl Net {
             if let Some(far) = self.lanes.ahead(lane, FAR) {
                 self.packets.prefetch(far.packet);
             }
-            let (now, link) = (event.time(), event.id());
+            let (now, link) = (event.time(), LinkId(event.id()));
             let p = &mut self.packets[packet];
             if p.flags & MARKED != 0 {
-                self.links[link as usize].launch(link, Flight::of(now, packet, then), &mut self.events);
+                self.links[link].launch(link, Flight::of(now, packet, then), &mut self.events);
                 continue;
             }
             p.route += 1;
             let (_, next) = then.split();
-            count += u64::from(self.offer_fast::<true>(now, next, packet, link));
+            count += u64::from(self.offer_fast::<true>(now, LinkId(next), packet, link));
         }
     }
 
@@ -162,7 +163,7 @@ impl Net {
         let near = self.lanes.ahead(lane, NEAR)?;
         match near.then.hop() {
             Hop::Host(host) => return Some(host),
-            Hop::Link(link) => prefetch(self.links.get(link as usize)?, IDLE_LINK_LINES),
+            Hop::Link(link) => prefetch(self.links.get(link.index())?, IDLE_LINK_LINES),
         }
         None
     }

@@ -20,6 +20,7 @@ use super::port::points::CongestionPoints;
 use super::port::station::Station;
 use super::port::taps::Taps;
 use super::port::watch::Watch;
+use crate::ids::LinkId;
 use crate::target::{Content, Frame, Target, Then};
 
 /// A frame on the wire: when its last bit is in at the far end.
@@ -43,8 +44,8 @@ impl Flight {
 
     /// What its arrival over `link` is for.
     #[inline(always)]
-    fn target(self, link: u32) -> Target {
-        if self.frame.is_control() { Target::Control(link) } else { Target::Arrival(link) }
+    fn target(self, link: LinkId) -> Target {
+        if self.frame.is_control() { Target::Control(link) } else { Target::Arrival(link.0) }
     }
 }
 
@@ -292,14 +293,14 @@ pub struct Link {
     pub stage: Ring<Flight>,
     /// Switch with memory at the near end.
     pub out_of: u32,
-    pub reverse: u32,
+    pub reverse: LinkId,
     pub rate: Rate,
 }
 
 impl Link {
     /// Puts a frame on the wire; the link's one event is scheduled when it is the only one.
     #[inline(always)]
-    pub fn launch(&mut self, id: u32, flight: Flight, events: &mut EventQueue) {
+    pub fn launch(&mut self, id: LinkId, flight: Flight, events: &mut EventQueue) {
         if self.flight.is_empty() {
             events.push(flight.target(id).at(flight.arrival));
         }
@@ -308,7 +309,7 @@ impl Link {
 
     /// Takes the frame that arrives now and schedules the next.
     #[inline(always)]
-    pub fn land(&mut self, id: u32, events: &mut EventQueue) -> Flight {
+    pub fn land(&mut self, id: LinkId, events: &mut EventQueue) -> Flight {
         let Some(first) = self.flight.pop_front() else { unreachable!("an arrival without a frame") };
         if let Some(next) = self.flight.front() {
             events.push(next.target(id).at(next.arrival));

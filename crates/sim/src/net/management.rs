@@ -5,6 +5,7 @@ use elephan_link::congestion::{Handling, Per};
 use elephan_scenario::Plan;
 
 use super::port::limiters::Key;
+use crate::ids::LinkId;
 
 /// Congestion management of a run.
 pub struct Management {
@@ -15,7 +16,7 @@ pub struct Management {
     pub ends: Vec<(u32, u32)>,
     pub names: Vec<String>,
     /// Limiters whose senders may go on.
-    pub drained: Vec<(u32, Key)>,
+    pub drained: Vec<(LinkId, Key)>,
     pub sent: u64,
     pub received: u64,
 }

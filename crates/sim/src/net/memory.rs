@@ -6,12 +6,13 @@ use super::link::{Flight, Sending};
 use super::port::episodes::Blame;
 use super::switch::{Switch, refresh_period};
 use super::{NONE, Net};
+use crate::ids::LinkId;
 use crate::target::{Target, Then};
 
 impl Net {
     /// A frame is in at a switch with memory.
-    pub(super) fn enter_switch(&mut self, now: Time, link: u32, packet: u32) {
-        let l = &self.links[link as usize];
+    pub(super) fn enter_switch(&mut self, now: Time, link: LinkId, packet: u32) {
+        let l = &self.links[link];
         let (port, into) = (l.into_port, l.into as usize);
         let bytes = l.framing.charged_bytes(self.packets[packet].ip_bytes);
         let switch = &mut self.switches[into];
@@ -25,14 +26,14 @@ impl Net {
         let latency = switch.latency;
         if !easy && !self.admit(now, into, ingress, charged) {
             let out = self.routes.link(route);
-            self.links[out as usize].counts.drops += 1;
+            self.links[out].counts.drops += 1;
             self.drop_packet(now, out, packet, "memory_full");
         } else if latency == Span::ZERO {
             let next = self.routes.link(route);
             self.offer(now, next, packet);
         } else {
-            let id = self.links.len() as u32 + link;
-            let stage = &mut self.links[link as usize].stage;
+            let id = self.links.len() as u32 + link.0;
+            let stage = &mut self.links[link].stage;
             let flight = Flight::of(now + latency, packet, Then::NOWHERE);
             if stage.is_empty() {
                 self.events.push(Target::Arrival(id).at(flight.arrival));
@@ -66,7 +67,7 @@ impl Net {
         let mut links = std::mem::take(&mut self.switches[switch].unsettled);
         for link in links.drain(..) {
             self.take_back(now, link);
-            let l = &mut self.links[link as usize];
+            let l = &mut self.links[link];
             let Some(g) = &mut l.general else { continue };
             g.unsettled = false;
             if g.sending == Sending::Nothing || g.end_scheduled {
@@ -85,13 +86,13 @@ impl Net {
 
     /// Bytes in the memory of a switch at `now`.
     pub fn memory_used(&self, now: Time, switch: &Switch) -> u64 {
-        switch.charged() - switch.unsettled.iter().map(|&l| self.links[l as usize].unreleased(now)).sum::<u64>()
+        switch.charged() - switch.unsettled.iter().map(|&l| self.links[l].unreleased(now)).sum::<u64>()
     }
 
     /// A frame has passed the switch and goes to its egress queue.
-    pub(super) fn leave_stage(&mut self, now: Time, link: u32) {
-        let id = self.links.len() as u32 + link;
-        let stage = &mut self.links[link as usize].stage;
+    pub(super) fn leave_stage(&mut self, now: Time, link: LinkId) {
+        let id = self.links.len() as u32 + link.0;
+        let stage = &mut self.links[link].stage;
         let Some(first) = stage.pop_front() else { unreachable!("an arrival without a frame") };
         if let Some(next) = stage.front() {
             self.events.push(Target::Arrival(id).at(next.arrival));
@@ -112,7 +113,7 @@ impl Net {
     }
 
     /// A frame of `bytes` that came in at `from` waits at `link`, whose switch counts what waits there; 0 if it was refused.
-    pub(super) fn queued(&mut self, now: Time, link: u32, from: u32, bytes: u32) {
+    pub(super) fn queued(&mut self, now: Time, link: LinkId, from: u32, bytes: u32) {
         let (s, to) = self.egress_port(link);
         let switch = &mut self.switches[s];
         let (from, to) = (switch.account(from), switch.account(to * 8 + (from & 7)));
@@ -128,7 +129,7 @@ impl Net {
     }
 
     /// A frame that came in at `from` waits at `link` no more, whose switch counts what waits there.
-    pub(super) fn left_queue(&mut self, now: Time, link: u32, from: u32, bytes: u32) {
+    pub(super) fn left_queue(&mut self, now: Time, link: LinkId, from: u32, bytes: u32) {
         let (s, to) = self.egress_port(link);
         let switch = &mut self.switches[s];
         let (from, to) = (switch.account(from), switch.account(to * 8 + (from & 7)));
@@ -144,8 +145,8 @@ impl Net {
     }
 
     /// The rate of `link` has changed, and with it the time of the PAUSE that its far end sends: what is under way counts already.
-    pub(super) fn retime_pauses(&mut self, now: Time, link: u32) {
-        let l = &self.links[link as usize];
+    pub(super) fn retime_pauses(&mut self, now: Time, link: LinkId) {
+        let l = &self.links[link];
         let (back, port, rate) = (l.reverse, l.into_port, l.rate);
         let Some(switch) = self.switches.get_mut(l.into as usize) else { return };
         let Some(quanta) = switch.quanta else { return };
@@ -153,16 +154,16 @@ impl Net {
         if let Some(control) = &mut switch.by_queue {
             control.set_period(port, period);
         }
-        let refresh = self.links[back as usize].general.as_ref().map_or(Time::NEVER, |g| g.refresh);
+        let refresh = self.links[back].general.as_ref().map_or(Time::NEVER, |g| g.refresh);
         if refresh != Time::NEVER {
             self.set_refresh(back, refresh.min(now.saturating_add(period)));
         }
     }
 
     /// The switch at the near end of `link`, and the number of the port there.
-    fn egress_port(&self, link: u32) -> (usize, u32) {
-        let l = &self.links[link as usize];
-        (l.out_of as usize, self.links[l.reverse as usize].into_port)
+    fn egress_port(&self, link: LinkId) -> (usize, u32) {
+        let l = &self.links[link];
+        (l.out_of as usize, self.links[l.reverse].into_port)
     }
 
     /// Sends PAUSE, for the reason given, or resumption for the accounts in `scratch`.

@@ -44,12 +44,13 @@ pub use build::{Paths, build};
 pub use capture::{Captures, Layout};
 pub use link::{Counts, Flight, Link, Onward, Window};
 pub use management::Management;
-pub use occurrence::{Deadlock, Kind, Occurrence};
 pub use nic::asks_telemetry;
+pub use occurrence::{Deadlock, Kind, Occurrence};
 pub use port::episodes::PauseIntervals;
 pub use route::{Graph, Routes};
 pub use switch::Switch;
 
+use crate::ids::{LinkId, Table};
 use crate::packet::{Packets, flags};
 use crate::target::{Control, Hop, Target, Then};
 
@@ -66,7 +67,7 @@ const LINES: usize = 3;
 
 /// Logs that a packet was marked, when somebody reads the log.
 #[cold]
-fn note_mark(log: &mut Option<Vec<Occurrence>>, time: Time, link: u32, flow: u32, bytes: u32) {
+fn note_mark(log: &mut Option<Vec<Occurrence>>, time: Time, link: LinkId, flow: u32, bytes: u32) {
     if let Some(log) = log {
         log.push(Occurrence { time, kind: Kind::Mark, link, flow, bytes, value: None, reason: "" });
     }
@@ -98,7 +99,7 @@ impl Default for Treatment {
 }
 
 pub struct Net {
-    pub links: Vec<Link>,
+    pub links: Table<LinkId, Link>,
     pub switches: Vec<Switch>,
     pub routes: Routes,
     pub window: Window,
@@ -135,7 +136,7 @@ pub struct Net {
     pub deadlocks: Vec<Deadlock>,
     pub watchdogs: u64,
     /// The link whose transmission ends in the event that happens now; [`NONE`] during all other events.
-    ending: u32,
+    ending: LinkId,
     /// Accounts to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
     /// Waiting packets that a discipline has just dropped; kept to spare an allocation.
@@ -153,15 +154,15 @@ impl Net {
 
     /// A host sends: the packet enters `link`, the first of its route.
     #[inline]
-    pub fn send(&mut self, now: Time, link: u32, packet: u32) {
+    pub fn send(&mut self, now: Time, link: LinkId, packet: u32) {
         self.injected += 1;
         self.offer(now, link, packet);
     }
 
     /// The first frame on `link` is in: what it is. None for what is no link but a place of its own ([`Net::arrive_otherwise`]).
     #[inline(always)]
-    pub fn land(&mut self, link: u32) -> Option<Flight> {
-        let l = self.links.get_mut(link as usize)?;
+    pub fn land(&mut self, link: LinkId) -> Option<Flight> {
+        let l = self.links.get_mut(link.index())?;
         let first = l.land(link, &mut self.events);
         if l.flight.len() > LONG
             && let Some(flight) = l.flight.get(AHEAD)
@@ -177,15 +178,15 @@ impl Net {
         let links = self.links.len() as u32;
         let place = id - links;
         if place >= links {
-            return self.arrive_late(now, place - links);
+            return self.arrive_late(now, LinkId(place - links));
         }
-        self.leave_stage(now, place);
+        self.leave_stage(now, LinkId(place));
         None
     }
 
     /// A packet is in at the far end of a link. Answers it if this was the end of its route.
     #[inline(always)]
-    pub fn take_in(&mut self, now: Time, link: u32, packet: u32, then: Then) -> Option<Delivered> {
+    pub fn take_in(&mut self, now: Time, link: LinkId, packet: u32, then: Then) -> Option<Delivered> {
         let p = &mut self.packets[packet];
         if p.flags & MARKED != 0 {
             return self.arrive_marked(now, link, then, packet);
@@ -195,10 +196,10 @@ impl Net {
             return Some(packet);
         };
         p.route += 1;
-        if self.links[link as usize].into == NONE {
+        if self.links[link].into == NONE {
             // Most hops of a network without lanes: no call.
-            if !self.has_lanes && self.links[next as usize].general.is_none() {
-                self.offer_fast::<false>(now, next, packet, NONE);
+            if !self.has_lanes && self.links[next].general.is_none() {
+                self.offer_fast::<false>(now, next, packet, LinkId::NONE);
             } else {
                 self.offer(now, next, packet);
             }
@@ -249,11 +250,11 @@ impl Net {
         }
     }
 
-    pub fn drop_packet(&mut self, now: Time, link: u32, packet: u32, reason: &'static str) {
+    pub fn drop_packet(&mut self, now: Time, link: LinkId, packet: u32, reason: &'static str) {
         self.count_drop(reason);
         if let Some(log) = &mut self.log {
             let p = &self.packets[packet];
-            let bytes = self.links[link as usize].framing.charged_bytes(p.ip_bytes);
+            let bytes = self.links[link].framing.charged_bytes(p.ip_bytes);
             let value = p.sequence().map(f64::from);
             log.push(Occurrence { time: now, kind: Kind::Drop, link, flow: p.flow, bytes, value, reason });
         }
@@ -261,8 +262,8 @@ impl Net {
     }
 
     /// An event of one of this network's own classes.
-    pub fn control(&mut self, now: Time, link: u32) {
-        let l = &mut self.links[link as usize];
+    pub fn control(&mut self, now: Time, link: LinkId) {
+        let l = &mut self.links[link];
         let frame = l.land(link, &mut self.events);
         if frame.then == Then::CUT {
             return;

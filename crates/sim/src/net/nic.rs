@@ -15,6 +15,7 @@ use elephan_units::Time;
 
 use super::Net;
 use super::link::General;
+use crate::ids::LinkId;
 use crate::packet::flags;
 use crate::target::Target;
 
@@ -68,8 +69,8 @@ impl General {
 impl Net {
     /// Whether the port of a host takes another packet of this priority, of a flow to a node; if not, the interface is called when
     /// it does.
-    pub fn nic_has_room(&mut self, link: u32, priority: u8, flow: u32, to: u32) -> bool {
-        let Some(g) = &mut self.links[link as usize].general else { return true };
+    pub fn nic_has_room(&mut self, link: LinkId, priority: u8, flow: u32, to: u32) -> bool {
+        let Some(g) = &mut self.links[link].general else { return true };
         let Some(nic) = &mut g.nic else { return true };
         if let (Some(limiters), Some(management)) = (&mut g.limiters, &self.management)
             && let Some(place) = limiters.place(management.key(flow, to))
@@ -80,21 +81,21 @@ impl Net {
     }
 
     /// Whether some of what leaves a host waits behind limiters, each with room of its own.
-    pub fn nic_is_limited(&self, link: u32) -> bool {
-        let limiters = self.links[link as usize].general.as_ref().and_then(|g| g.limiters.as_ref());
+    pub fn nic_is_limited(&self, link: LinkId) -> bool {
+        let limiters = self.links[link].general.as_ref().and_then(|g| g.limiters.as_ref());
         limiters.is_some_and(|limiters| !limiters.all().is_empty())
     }
 
     /// A packet of RoCE leaves the queue of `link` for the wire.
     #[cold]
-    pub(super) fn roce_departs(&mut self, now: Time, link: u32, item: Item, limiter: Option<usize>) {
-        let l = &self.links[link as usize];
+    pub(super) fn roce_departs(&mut self, now: Time, link: LinkId, item: Item, limiter: Option<usize>) {
+        let l = &self.links[link];
         let tells = l.general.as_ref().is_some_and(|g| g.tells);
         if tells && self.packets[item.handle].flags & flags::TELEMETRY != 0 {
             use elephan_link::queue::Discipline;
             let queue_bytes = l.general.as_ref().map_or(0, |g| g.queue.bytes());
             let hop =
-                Hop { port: link, tx_bytes: l.counts.tx_bytes, queue_bytes, at: now, rate_bps: l.rate.bps() as f64 };
+                Hop { port: link.0, tx_bytes: l.counts.tx_bytes, queue_bytes, at: now, rate_bps: l.rate.bps() as f64 };
             if self.packets[item.handle].flags & flags::DATA != 0 {
                 self.packets.telemetry_mut(item.handle).push(hop);
             }
@@ -103,11 +104,11 @@ impl Net {
     }
 
     /// A packet waits no more at the port of a host, behind the limiter at a place if it was limited.
-    pub(super) fn nic_has_left(&mut self, now: Time, link: u32, item: Item, limiter: Option<usize>) {
+    pub(super) fn nic_has_left(&mut self, now: Time, link: LinkId, item: Item, limiter: Option<usize>) {
         if !is_data(self.packets[item.handle].flags) {
             return;
         }
-        let Some(g) = &mut self.links[link as usize].general else { return };
+        let Some(g) = &mut self.links[link].general else { return };
         let Some(nic) = &mut g.nic else { return };
         let handed = match (limiter, &mut g.limiters) {
             (Some(place), Some(limiters)) => limiters.handed(place),
@@ -119,7 +120,7 @@ impl Net {
     }
 
     /// The interface of a host looks whether it may hand over more.
-    pub(super) fn call_nic(&mut self, now: Time, link: u32) {
-        self.events.push(Target::Interface(link).keyed(now, link));
+    pub(super) fn call_nic(&mut self, now: Time, link: LinkId) {
+        self.events.push(Target::Interface(link).keyed(now, link.0));
     }
 }

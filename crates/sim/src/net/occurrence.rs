@@ -1,5 +1,6 @@
 //! Rare events of the network: what its log says.
 
+use crate::ids::LinkId;
 use elephan_units::Time;
 
 /// Something rare that happened in the network, for the `events` table.
@@ -7,7 +8,7 @@ use elephan_units::Time;
 pub struct Occurrence {
     pub time: Time,
     pub kind: Kind,
-    pub link: u32,
+    pub link: LinkId,
     /// Flow, or [`crate::target::NONE`].
     pub flow: u32,
     /// The packet's, 0 if it is not about one.
@@ -103,5 +104,5 @@ pub struct Deadlock {
     /// That of the first port, others may have others; none: PAUSE, which stops all priorities.
     pub priority: Option<u8>,
     /// The ports, each waiting for the buffer of the next.
-    pub links: Vec<u32>,
+    pub links: Vec<LinkId>,
 }

@@ -16,11 +16,12 @@ use super::link::Sending;
 use super::port::episodes::{Blame, Cause, PauseInterval};
 use super::port::watch::{Held, Watch};
 use super::{NONE, Net};
+use crate::ids::LinkId;
 
 impl Net {
     /// A switch decides that the station at the far end of `link` must not send, for the reason given.
     #[cold]
-    pub(super) fn asked(&mut self, now: Time, link: u32, priority: Option<u8>, blame: Blame) {
+    pub(super) fn asked(&mut self, now: Time, link: LinkId, priority: Option<u8>, blame: Blame) {
         if self.intervals.is_none() {
             return;
         }
@@ -31,34 +32,34 @@ impl Net {
         };
         let parent = self.watch(port).and_then(|w| w.holding(now, priority));
         let cause = Cause { port, parent };
-        let paused = self.links[link as usize].reverse;
-        let Some(watch) = self.links[paused as usize].general.as_mut().and_then(|g| g.watch.as_mut()) else { return };
+        let paused = self.links[link].reverse;
+        let Some(watch) = self.links[paused].general.as_mut().and_then(|g| g.watch.as_mut()) else { return };
         match watch.asked.iter_mut().find(|(of, _)| *of == priority) {
             Some((_, asked)) => *asked = cause,
             None => watch.asked.push((priority, cause)),
         }
     }
 
-    fn watch(&self, link: u32) -> Option<&Watch> {
-        self.links[link as usize].general.as_ref()?.watch.as_deref()
+    fn watch(&self, link: LinkId) -> Option<&Watch> {
+        self.links[link].general.as_ref()?.watch.as_deref()
     }
 
     /// The egress port of the switch that sends through `link` where most waits: of all, or of what came in through there.
-    fn fullest(&self, link: u32, of_ingress: bool, priority: Option<u8>) -> u32 {
-        let switch = &self.switches[self.links[link as usize].out_of as usize];
+    fn fullest(&self, link: LinkId, of_ingress: bool, priority: Option<u8>) -> LinkId {
+        let switch = &self.switches[self.links[link].out_of as usize];
         let ingress = (0u32..).zip(&switch.egress).find(|&(_, &of)| of_ingress && of == link).map(|(port, _)| port);
-        let most = |&&port: &&u32| {
+        let most = |&&port: &&LinkId| {
             let bytes = self.watch(port).map_or(0, |w| w.waiting_bytes(ingress, priority));
-            let general = self.links[port as usize].general.as_ref();
+            let general = self.links[port].general.as_ref();
             (bytes, general.is_some_and(|g| g.sending != Sending::Nothing), std::cmp::Reverse(port))
         };
         switch.egress.iter().max_by_key(most).copied().unwrap_or(link)
     }
 
     /// A PAUSE or a resumption has reached the station whose port feeds `link`, and its gate is now like this.
-    pub(super) fn gated(&mut self, now: Time, link: u32, priority: Option<u8>, gate: Gate) {
+    pub(super) fn gated(&mut self, now: Time, link: LinkId, priority: Option<u8>, gate: Gate) {
         let Some(intervals) = &mut self.intervals else { return };
-        let Some(watch) = self.links[link as usize].general.as_mut().and_then(|g| g.watch.as_mut()) else { return };
+        let Some(watch) = self.links[link].general.as_mut().and_then(|g| g.watch.as_mut()) else { return };
         let (begin, end) = gate.window();
         watch.expire(now, link, intervals);
         let place = watch.open.iter().position(|c| c.priority == priority);
@@ -96,9 +97,9 @@ impl Net {
 
     /// A packet has left the queue of a port with a record: what held it is counted.
     #[inline]
-    pub(super) fn count_held(&mut self, now: Time, link: u32, item: Item) {
+    pub(super) fn count_held(&mut self, now: Time, link: LinkId, item: Item) {
         let Net { links, routes, packets, intervals, .. } = self;
-        let l = &mut links[link as usize];
+        let l = &mut links[link];
         let (out_of, Some(g)) = (l.out_of, &mut l.general) else { return };
         let (Some(watch), Some(intervals)) = (&mut g.watch, intervals) else { return };
         let p = &packets[item.handle];
@@ -115,18 +116,18 @@ impl Net {
         if self.intervals.is_none() {
             return;
         }
-        for link in 0..self.links.len() as u32 {
+        for link in self.links.ids() {
             let watched = |net: &Net| net.watch(link).is_some_and(|w| !w.is_quiet());
             if !watched(self) {
                 continue;
             }
             let mut discarded = std::mem::take(&mut self.discarded);
-            while let Some(g) = &mut self.links[link as usize].general {
+            while let Some(g) = &mut self.links[link].general {
                 g.queue.set_paused(0);
                 let Some((item, _)) = g.queue.dequeue(end, &mut discarded) else { break };
                 discarded.push((item, ""));
             }
-            let general = self.links[link as usize].general.as_mut();
+            let general = self.links[link].general.as_mut();
             if let Some(limiters) = general.and_then(|g| g.limiters.as_mut()) {
                 limiters.drain(&mut discarded, "");
             }
@@ -136,7 +137,7 @@ impl Net {
             self.discarded = discarded;
             let Net { links, intervals, .. } = self;
             let Some(intervals) = intervals else { return };
-            let Some(watch) = links[link as usize].general.as_mut().and_then(|g| g.watch.as_mut()) else { continue };
+            let Some(watch) = links[link].general.as_mut().and_then(|g| g.watch.as_mut()) else { continue };
             watch.expire(end, link, intervals);
             for interval in std::mem::take(&mut watch.open) {
                 watch.close(interval, end, false, link, intervals);
@@ -145,7 +146,7 @@ impl Net {
     }
 
     /// Who was held at a port, by episode and flow.
-    pub fn held(&self, link: u32) -> &[Held] {
+    pub fn held(&self, link: LinkId) -> &[Held] {
         self.watch(link).map_or(&[], |w| &w.held)
     }
 }

@@ -13,6 +13,7 @@ use super::link::General;
 use super::port::station::{PRIORITIES, Station, XOFF, XON, priorities};
 use super::switch::refresh_period;
 use super::{Kind, NONE, Net, Occurrence};
+use crate::ids::LinkId;
 use crate::packet::flags;
 use crate::target::{Content, Control, Target};
 
@@ -50,38 +51,36 @@ impl Net {
     }
 
     /// A PFC frame is to go out through the port of `link`, because a priority is to be paused there or may resume.
-    pub(super) fn ask_pfc(&mut self, now: Time, link: u32, priority: u8, stop: bool) {
+    pub(super) fn ask_pfc(&mut self, now: Time, link: LinkId, priority: u8, stop: bool) {
         self.queue_pfc(now, link, 1 << priority);
         if let Some(log) = &mut self.log {
             let (kind, reason) = if stop { (Kind::Pause, XOFF) } else { (Kind::Resume, XON) };
-            let quanta = if stop { self.switches[self.links[link as usize].out_of as usize].quanta } else { None };
+            let quanta = if stop { self.switches[self.links[link].out_of as usize].quanta } else { None };
             let (value, reason) = (Some(f64::from(quanta.unwrap_or(0))), reason[usize::from(priority)]);
             log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: PFC_BYTES, value, reason });
         }
     }
 
     /// Repeats the pauses that hold at the port of `link`, all with one frame.
-    pub(super) fn refresh_pfc(&mut self, now: Time, link: u32) {
+    pub(super) fn refresh_pfc(&mut self, now: Time, link: LinkId) {
         priorities(self.pausing(link)).for_each(|priority| self.ask_pfc(now, link, priority, true));
         self.start_if_free(now, link);
     }
 
     /// The priorities that the switch holds at the port of `link`.
-    fn pausing(&self, link: u32) -> u8 {
-        let l = &self.links[link as usize];
-        let port = self.links[l.reverse as usize].into_port;
+    fn pausing(&self, link: LinkId) -> u8 {
+        let l = &self.links[link];
+        let port = self.links[l.reverse].into_port;
         self.switches[l.out_of as usize].held(port)
     }
 
     /// A frame is to go out that is about these priorities, and about all that are held.
-    fn queue_pfc(&mut self, now: Time, link: u32, about: u8) {
+    fn queue_pfc(&mut self, now: Time, link: LinkId, about: u8) {
         let held = self.pausing(link);
-        let l = &self.links[link as usize];
+        let l = &self.links[link];
         let quanta = self.switches[l.out_of as usize].quanta.unwrap_or(0);
-        let period = refresh_period(self.links[l.reverse as usize].rate, quanta);
-        let Some(g) = &mut self.links[link as usize].general else {
-            unreachable!("a port of a switch with PFC is general")
-        };
+        let period = refresh_period(self.links[l.reverse].rate, quanta);
+        let Some(g) = &mut self.links[link].general else { unreachable!("a port of a switch with PFC is general") };
         let before = match g.control.map(Content::read) {
             Some(Control::Pfc { about, .. }) => about,
             _ => 0,
@@ -93,11 +92,11 @@ impl Net {
 
     /// A PFC frame has arrived over `link` at the station whose port feeds its other direction: masks of the priorities that it is about, and of those that
     /// it pauses.
-    pub(super) fn receive_pfc(&mut self, now: Time, link: u32, (about, stop): (u8, u8)) {
-        let l = &self.links[link as usize];
+    pub(super) fn receive_pfc(&mut self, now: Time, link: LinkId, (about, stop): (u8, u8)) {
+        let l = &self.links[link];
         let (port, from) = (l.reverse, l.out_of);
         let quanta = self.switches[from as usize].quanta.unwrap_or(0);
-        let l = &mut self.links[port as usize];
+        let l = &mut self.links[port];
         l.counts.pauses_received += 1;
         let time = pause::quanta(l.rate, quanta);
         let Some(g) = &mut l.general else { unreachable!("a port that can be paused is general") };
@@ -114,12 +113,12 @@ impl Net {
         self.start_if_free(now, port);
     }
 
-    fn station(&mut self, port: u32) -> Option<&mut Station> {
-        self.links[port as usize].general.as_mut()?.pfc.as_deref_mut()
+    fn station(&mut self, port: LinkId) -> Option<&mut Station> {
+        self.links[port].general.as_mut()?.pfc.as_deref_mut()
     }
 
     /// What a port has received holds nothing any more, and its watchdog has nothing against it; whether it did hold anything.
-    pub(super) fn forget_pfc(&mut self, now: Time, port: u32) -> bool {
+    pub(super) fn forget_pfc(&mut self, now: Time, port: LinkId) -> bool {
         let mut held = false;
         for priority in 0..PRIORITIES {
             let Some(station) = self.station(port) else { return false };
@@ -134,7 +133,7 @@ impl Net {
         held
     }
 
-    fn arm_watchdog(&mut self, port: u32) {
+    fn arm_watchdog(&mut self, port: LinkId) {
         let Some(station) = self.station(port) else { return };
         if station.watchdog.is_none() {
             return;
@@ -142,12 +141,12 @@ impl Net {
         let due = (0..PRIORITIES).filter_map(|p| station.due(p)).min().unwrap_or(Time::NEVER);
         if due < station.armed {
             station.armed = due;
-            self.events.push(Target::Watchdog(port).keyed(due, port));
+            self.events.push(Target::Watchdog(port).keyed(due, port.0));
         }
     }
 
     /// The timer of a port's watchdog has rung.
-    pub fn watchdog_timer(&mut self, now: Time, port: u32) {
+    pub fn watchdog_timer(&mut self, now: Time, port: LinkId) {
         let Some(station) = self.station(port).filter(|s| s.armed == now) else { return };
         station.armed = Time::NEVER;
         for priority in 0..PRIORITIES {
@@ -166,7 +165,7 @@ impl Net {
     }
 
     /// A priority has been paused for too long.
-    fn bite(&mut self, now: Time, port: u32, priority: usize) {
+    fn bite(&mut self, now: Time, port: LinkId, priority: usize) {
         let window = self.window;
         let Some(station) = self.station(port) else { return };
         let paused = now.since(station.since[priority]);
@@ -181,7 +180,7 @@ impl Net {
             log.push(Occurrence { time: now, kind, link: port, flow: NONE, bytes: 0, value, reason });
         }
         self.watchdogs += 1;
-        let l = &mut self.links[port as usize];
+        let l = &mut self.links[port];
         let Some(g) = &mut l.general else { return };
         g.integrate(&mut l.counts, now, window);
         g.queue.drain(now, 1 << priority, "watchdog", &mut self.discarded);

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use elephan_scenario::{Ecmp, Plan};
 use elephan_units::stop;
 
+use crate::ids::LinkId;
 use crate::target::{Place, Route};
 
 /// Shortest paths between two hosts, at most.
@@ -31,24 +32,24 @@ pub struct Routes {
 /// A link of a route and those that are computed with it.
 pub struct Leg<'a> {
     /// The link before it on the route.
-    pub before: Option<u32>,
+    pub before: Option<LinkId>,
     links: &'a [Place],
     /// It leads to the end of the route.
     pub is_last: bool,
 }
 
 impl Leg<'_> {
-    pub fn links(&self) -> impl Iterator<Item = u32> {
+    pub fn links(&self) -> impl Iterator<Item = LinkId> {
         self.links.iter().map(|place| place.link())
     }
 
     /// Its first link, whose port is not computed with another.
-    pub fn port(&self) -> u32 {
+    pub fn port(&self) -> LinkId {
         self.links[0].link()
     }
 
     /// Its last link.
-    pub fn end(&self) -> u32 {
+    pub fn end(&self) -> LinkId {
         self.links[self.links.len() - 1].link()
     }
 }
@@ -119,14 +120,14 @@ impl Routes {
     }
 
     /// The first link of a flow's route, or of its first path.
-    pub fn first_link(&self, route: Route) -> u32 {
+    pub fn first_link(&self, route: Route) -> LinkId {
         let begin = if route.is_spread() { self.paths[route.paths() as usize].0 } else { route.place() };
         self.link(begin)
     }
 
     /// The link at a place of a route, which is not its end.
     #[inline]
-    pub fn link(&self, place: u32) -> u32 {
+    pub fn link(&self, place: u32) -> LinkId {
         self.chain[place as usize].link()
     }
 
@@ -137,18 +138,18 @@ impl Routes {
     }
 
     /// The links from a place of a route to its end.
-    pub fn rest(&self, place: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn rest(&self, place: u32) -> impl Iterator<Item = LinkId> + '_ {
         self.chain[place as usize..].iter().take_while(|place| !place.is_end()).map(|place| place.link())
     }
 
     /// Whether the route that a place belongs to has this link.
-    pub fn passes(&self, place: u32, link: u32) -> bool {
+    pub fn passes(&self, place: u32, link: LinkId) -> bool {
         let before = self.chain[..place as usize].iter().rev().take_while(|place| !place.is_end());
         before.map(|place| place.link()).chain(self.rest(place)).any(|l| l == link)
     }
 
     /// The first and the last link of the route that a place belongs to.
-    pub fn first_and_last(&self, place: u32) -> (u32, u32) {
+    pub fn first_and_last(&self, place: u32) -> (LinkId, LinkId) {
         let before = self.chain[..place as usize].iter().rev().take_while(|place| !place.is_end()).count();
         let first = self.link(place - before as u32);
         (first, self.rest(place).last().unwrap_or(first))
@@ -156,7 +157,7 @@ impl Routes {
 
     /// Marks every place of these links.
     pub fn fuse(&mut self, fused: &[bool]) {
-        for place in self.chain.iter_mut().filter(|p| !p.is_end() && fused[p.link() as usize]) {
+        for place in self.chain.iter_mut().filter(|p| !p.is_end() && fused[p.link().index()]) {
             place.fuse();
         }
     }
@@ -183,7 +184,7 @@ impl Routes {
     }
 
     /// The places of all routes, each with the place before it on the same route.
-    pub fn hops(&self) -> impl Iterator<Item = (Option<u32>, u32)> + '_ {
+    pub fn hops(&self) -> impl Iterator<Item = (Option<LinkId>, LinkId)> + '_ {
         let mut before = None;
         self.chain.iter().filter_map(move |place| {
             let hop = (before, place.link());
@@ -217,9 +218,9 @@ impl Routes {
         from: u32,
         to: u32,
         near: &mut Option<Near>,
-    ) -> Result<Vec<(Vec<u32>, f64)>, NoRoute> {
+    ) -> Result<Vec<(Vec<LinkId>, f64)>, NoRoute> {
         let (uplink, source) = match graph.leaving[from as usize][..] {
-            [only] => (Some(only), graph.to[only as usize]),
+            [only] => (Some(only), graph.to[only.index()]),
             _ => (None, from),
         };
         let near = match near {
@@ -233,13 +234,13 @@ impl Routes {
             count if count > PATHS_MAX => Err(NoRoute::TooMany(to)),
             _ => {
                 let shares = cumulative_shares(&paths);
-                let whole = |links: Vec<u32>| uplink.into_iter().chain(links).collect();
+                let whole = |links: Vec<LinkId>| uplink.into_iter().chain(links).collect();
                 Ok(paths.into_iter().map(whole).zip(shares).collect())
             }
         }
     }
 
-    fn append(&mut self, paths: &[(Vec<u32>, f64)]) -> Paths {
+    fn append(&mut self, paths: &[(Vec<LinkId>, f64)]) -> Paths {
         let first = self.paths.len() as u32;
         for (links, upto) in paths {
             self.paths.push((self.chain.len() as u32, *upto));
@@ -277,15 +278,16 @@ impl Routes {
 }
 
 /// For each path the share of those up to it, when at each node the links that lead on are equally likely; the last is 1.
-fn cumulative_shares(paths: &[Vec<u32>]) -> Vec<f64> {
+fn cumulative_shares(paths: &[Vec<LinkId>]) -> Vec<f64> {
     // Paths to one target that have come the same way fork where their next links differ.
-    let mut forks: BTreeMap<&[u32], BTreeSet<u32>> = BTreeMap::new();
+    let mut forks: BTreeMap<&[LinkId], BTreeSet<LinkId>> = BTreeMap::new();
     for path in paths {
         for (place, &link) in path.iter().enumerate() {
             forks.entry(&path[..place]).or_default().insert(link);
         }
     }
-    let of = |path: &Vec<u32>| (0..path.len()).map(|place| 1.0 / forks[&path[..place]].len() as f64).product::<f64>();
+    let of =
+        |path: &Vec<LinkId>| (0..path.len()).map(|place| 1.0 / forks[&path[..place]].len() as f64).product::<f64>();
     let mut upto = 0.0;
     let mut shares: Vec<f64> = paths.iter().map(|path| (upto += of(path), upto).1).collect();
     if let Some(last) = shares.last_mut() {
@@ -297,12 +299,12 @@ fn cumulative_shares(paths: &[Vec<u32>]) -> Vec<f64> {
 /// A search from one node: for each other node the links by which it is reached over the fewest hops.
 pub struct Near {
     source: u32,
-    towards: Vec<Vec<u32>>,
+    towards: Vec<Vec<LinkId>>,
 }
 
 /// Links by the node they leave.
 pub struct Graph {
-    leaving: Vec<Vec<u32>>,
+    leaving: Vec<Vec<LinkId>>,
     from: Vec<u32>,
     to: Vec<u32>,
     is_switch: Vec<bool>,
@@ -313,7 +315,7 @@ impl Graph {
     pub fn of(plan: &Plan, up: impl Fn(usize) -> bool) -> Graph {
         let mut leaving = vec![Vec::new(); plan.nodes.len()];
         for (i, link) in plan.links.iter().enumerate().filter(|&(i, _)| up(i)) {
-            leaving[link.from as usize].push(i as u32);
+            leaving[link.from as usize].push(LinkId::of(i));
         }
         Graph {
             leaving,
@@ -324,7 +326,7 @@ impl Graph {
     }
 
     /// At most `most` of the shortest paths to a node, each as links from the search's source on.
-    fn paths(&self, near: &Near, to: u32, most: usize) -> Vec<Vec<u32>> {
+    fn paths(&self, near: &Near, to: u32, most: usize) -> Vec<Vec<LinkId>> {
         let mut paths = Vec::new();
         // Ways back from `to`, the one by the links found first on top.
         let mut open = vec![(to, Vec::new())];
@@ -339,14 +341,14 @@ impl Graph {
             }
             for &link in near.towards[node as usize].iter().rev() {
                 let longer = way.iter().copied().chain([link]).collect();
-                open.push((self.from[link as usize], longer));
+                open.push((self.from[link.index()], longer));
             }
         }
         paths
     }
 
     /// For each node the links by which it is reached from `source` over the fewest hops; only switches forward.
-    fn breadth_first(&self, source: u32) -> Vec<Vec<u32>> {
+    fn breadth_first(&self, source: u32) -> Vec<Vec<LinkId>> {
         const UNSEEN: u32 = u32::MAX;
         let mut by = vec![Vec::new(); self.leaving.len()];
         let mut hops = vec![UNSEEN; self.leaving.len()];
@@ -358,7 +360,7 @@ impl Graph {
                 continue;
             }
             for &link in &self.leaving[node as usize] {
-                let next = self.to[link as usize] as usize;
+                let next = self.to[link.index()] as usize;
                 if hops[next] == UNSEEN {
                     hops[next] = hops[node as usize] + 1;
                     queue.push_back(next as u32);
@@ -379,7 +381,7 @@ mod tests {
     /// Links between nodes; node 0 and the last are hosts.
     fn graph(nodes: usize, links: &[(u32, u32)]) -> Graph {
         let mut leaving = vec![Vec::new(); nodes];
-        links.iter().enumerate().for_each(|(i, &(from, _))| leaving[from as usize].push(i as u32));
+        links.iter().enumerate().for_each(|(i, &(from, _))| leaving[from as usize].push(LinkId::of(i)));
         Graph {
             leaving,
             from: links.iter().map(|l| l.0).collect(),
@@ -402,8 +404,8 @@ mod tests {
     #[test]
     fn all_shortest_paths_and_their_shares() {
         let routes = routes(Ecmp::Flow, 1);
-        let paths: Vec<Vec<u32>> = routes.between(0, 7).map(|begin| routes.rest(begin).collect()).collect();
-        assert_eq!(paths, [[0, 1, 3, 6], [0, 2, 4, 7], [0, 2, 5, 8]]);
+        let paths: Vec<Vec<LinkId>> = routes.between(0, 7).map(|begin| routes.rest(begin).collect()).collect();
+        assert_eq!(paths, [[0, 1, 3, 6], [0, 2, 4, 7], [0, 2, 5, 8]].map(|path| path.map(LinkId)));
         assert_eq!(routes.paths.iter().map(|p| p.1).collect::<Vec<_>>(), [0.5, 0.75, 1.0]);
     }
 
@@ -443,13 +445,13 @@ mod tests {
     fn a_link_that_comes_and_goes_takes_no_more_memory() {
         let mut routes = routes(Ecmp::Flow, 1);
         let (whole, mut cut) = (forked(), forked());
-        cut.leaving[1].retain(|&link| link != 1);
+        cut.leaving[1].retain(|&link| link != LinkId(1));
         let (mut before, ways) =
             (0, |routes: &Routes| routes.between(0, 7).map(|b| routes.rest(b).collect()).collect());
         for round in 0..10 {
             routes.renew(&cut);
-            let left: Vec<Vec<u32>> = ways(&routes);
-            assert_eq!(left, [[0, 2, 4, 7], [0, 2, 5, 8]]);
+            let left: Vec<Vec<LinkId>> = ways(&routes);
+            assert_eq!(left, [[0, 2, 4, 7], [0, 2, 5, 8]].map(|path| path.map(LinkId)));
             routes.renew(&whole);
             assert_eq!(ways(&routes).len(), 3);
             assert!(round == 0 || routes.chain.len() == before);

@@ -6,6 +6,7 @@ use elephan_units::{Span, Time};
 
 use super::link::{Flight, General, Sending};
 use super::{NONE, Net};
+use crate::ids::LinkId;
 use crate::packet::flags;
 use crate::target::Target;
 
@@ -25,8 +26,8 @@ impl Net {
     /// Sends a frame that need not wait: nothing is on the wire or waits, nobody has paused the port, its queue lets it pass, and
     /// nothing else looks at frames that do not wait. False if it is not so.
     #[inline(always)]
-    pub(super) fn pass(&mut self, now: Time, link: u32, packet: u32) -> bool {
-        let l = &self.links[link as usize];
+    pub(super) fn pass(&mut self, now: Time, link: LinkId, packet: u32) -> bool {
+        let l = &self.links[link];
         let Some(g) = &l.general else { return false };
         if !g.open || !g.is_clear(now) || g.end_scheduled || l.busy_until > now {
             return false;
@@ -34,7 +35,7 @@ impl Net {
         if !g.straight && !self.lets_pass(now, link, packet) {
             return false;
         }
-        let l = &mut self.links[link as usize];
+        let l = &mut self.links[link];
         let Some(g) = &mut l.general else { return false };
         if let Sending::Frame { charged, ingress } = g.sending
             && let Some(switch) = self.switches.get_mut(l.out_of as usize)
@@ -47,9 +48,9 @@ impl Net {
     }
 
     /// Whether the queue of an open port, where nothing waits, lets a frame pass.
-    fn lets_pass(&mut self, now: Time, link: u32, packet: u32) -> bool {
+    fn lets_pass(&mut self, now: Time, link: LinkId, packet: u32) -> bool {
         let priority = self.priority(packet);
-        let (p, l) = (&self.packets[packet], &mut self.links[link as usize]);
+        let (p, l) = (&self.packets[packet], &mut self.links[link]);
         let Some(g) = &mut l.general else { return false };
         g.close_gates(now);
         p.flags & flags::HEADED == 0 && g.queue.pass(priority, l.framing.charged_bytes(p.ip_bytes))
@@ -57,9 +58,9 @@ impl Net {
 
     /// A frame goes onto the wire of an open port, which is free; whether `more` wait.
     #[inline(always)]
-    fn transmit_straight(&mut self, now: Time, link: u32, packet: u32, more: bool) {
+    fn transmit_straight(&mut self, now: Time, link: LinkId, packet: u32, more: bool) {
         let Net { links, switches, packets, routes, events, window, .. } = self;
-        let l = &mut links[link as usize];
+        let l = &mut links[link];
         let Some(g) = &mut l.general else { return };
         let p = &mut packets[packet];
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
@@ -85,8 +86,8 @@ impl Net {
 
     /// Sends the next frame that waits at a straight port.
     #[inline]
-    pub(super) fn start_straight(&mut self, now: Time, link: u32) {
-        let l = &mut self.links[link as usize];
+    pub(super) fn start_straight(&mut self, now: Time, link: LinkId) {
+        let l = &mut self.links[link];
         let Some(g) = &mut l.general else { return };
         let Some((item, marked)) = g.queue.dequeue(now, &mut self.discarded) else { return };
         g.end_wait(now, item, self.window);
@@ -106,8 +107,8 @@ impl Net {
 
     /// The transmission on `link` was over before anybody waited for its end. Where that holds memory, nobody is paused.
     #[inline]
-    pub(super) fn finish_unseen(&mut self, link: u32) {
-        let l = &mut self.links[link as usize];
+    pub(super) fn finish_unseen(&mut self, link: LinkId) {
+        let l = &mut self.links[link];
         let Some(g) = &mut l.general else { return };
         let sent = std::mem::replace(&mut g.sending, Sending::Nothing);
         l.tx.idle();

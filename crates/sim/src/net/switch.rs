@@ -1,5 +1,6 @@
 //! A switch with shared memory, and what it counts: `net/memory.rs` charges it.
 
+use crate::ids::LinkId;
 use elephan_link::{EgressControl, IngressMemory, SharedMemory, pause};
 use elephan_units::{Rate, Span, Time};
 
@@ -19,7 +20,7 @@ pub struct Switch {
     pub cell: u32,
     pub latency: Span,
     /// Port number to the link that leaves through it.
-    pub egress: Vec<u32>,
+    pub egress: Vec<LinkId>,
     /// Whether the scenario gave it its memory.
     pub sampled: bool,
     /// By account of ingress: when its last pause began.
@@ -28,7 +29,7 @@ pub struct Switch {
     /// ingress, or by a memory in cells.
     pub waiting: Vec<u64>,
     /// Links out of it whose transmission may be over without an event: their frames are still charged.
-    pub unsettled: Vec<u32>,
+    pub unsettled: Vec<LinkId>,
 }
 
 impl Switch {
@@ -81,7 +82,7 @@ impl Switch {
     /// Whether the end of a transmission that begins on `link` must be told by an event. Memory that pauses nobody is looked at
     /// when a frame comes that may find it full: until then the frame stays charged.
     #[inline(always)]
-    pub fn awaits_end(&mut self, link: u32, unsettled: &mut bool) -> bool {
+    pub fn awaits_end(&mut self, link: LinkId, unsettled: &mut bool) -> bool {
         if self.by_ingress.as_ref().map_or(self.memory.is_pausing(), |memory| memory.is_pausing()) {
             return true;
         }

@@ -3,6 +3,7 @@
 use elephan_units::Time;
 
 use super::Net;
+use crate::ids::LinkId;
 use crate::packet::flags;
 use crate::target::Content;
 
@@ -22,8 +23,8 @@ impl Net {
 
     /// A PAUSE frame passes a tap of the port of `link`.
     #[cold]
-    pub(super) fn capture_pause(&mut self, now: Time, tap: u32, link: u32, content: Content) {
-        let switch = self.switches.get(self.links[link as usize].out_of as usize);
+    pub(super) fn capture_pause(&mut self, now: Time, tap: u32, link: LinkId, content: Content) {
+        let switch = self.switches.get(self.links[link].out_of as usize);
         let quanta = switch.and_then(|s| s.quanta).unwrap_or(0);
         if let Some(captures) = &mut self.captures {
             captures.pause(now, tap, link, content.read(), quanta);
@@ -32,8 +33,8 @@ impl Net {
 
     /// A packet is in at the end of `link`, whose far end is a host that captures.
     #[cold]
-    pub(super) fn capture_received(&mut self, now: Time, link: u32, packet: u32) {
-        if let Some(general) = &self.links[link as usize].general {
+    pub(super) fn capture_received(&mut self, now: Time, link: LinkId, packet: u32) {
+        if let Some(general) = &self.links[link].general {
             self.capture(now, general.taps.received, packet);
         }
     }

@@ -17,6 +17,7 @@ use elephan_units::{Span, Time};
 
 pub use pair::{Pair, Roce};
 
+use crate::ids::LinkId;
 use crate::net::{self, NONE, Occurrence};
 use crate::packet::{Packet, flags, rdma};
 use crate::target::Target;
@@ -42,7 +43,7 @@ impl World<'_> {
         let link = self.net.routes.first_link(there);
         let bytes = options.mtu.0 as u32 + headers;
         let base_rtt = self.base_rtt((plan.from, plan.to), bytes, headers + wire::AETH_BYTES).unwrap_or(Span::ZERO);
-        let port = &self.plan.links[link as usize];
+        let port = &self.plan.links[link.index()];
         let cost = port.framing.cost();
         let path = Path {
             nic: Nic { rate_bps: port.rate.bps() as f64, base_rtt },
@@ -123,7 +124,7 @@ impl World<'_> {
     }
 
     /// An interface hands packets to its port while there is room.
-    pub fn roce_pump(&mut self, now: Time, link: u32) {
+    pub fn roce_pump(&mut self, now: Time, link: LinkId) {
         for priority in self.roce.ready.at(link).priorities() {
             // Connections whose turn it is and that have to wait for their limiter.
             let mut passed = 0;
@@ -268,8 +269,8 @@ impl World<'_> {
     }
 
     /// The rate of a link has changed: connections whose interface it is go by it.
-    pub fn roce_line(&mut self, now: Time, link: u32) {
-        let rate = self.net.links[link as usize].rate.bps() as f64;
+    pub fn roce_line(&mut self, now: Time, link: LinkId) {
+        let rate = self.net.links[link].rate.bps() as f64;
         for place in 0..self.roce.pairs.len() {
             let pair = &mut self.roce.pairs[place];
             if pair.number != NONE && pair.link == link {

@@ -7,6 +7,7 @@ use elephan_roce::{Receiver, Sender};
 use elephan_units::{Span, Time};
 
 use super::ready::Waiting;
+use crate::ids::LinkId;
 use crate::net::{NONE, Net};
 use crate::target::Route;
 
@@ -29,7 +30,7 @@ pub struct Pair {
     pub ecn: bool,
     pub priority: u8,
     /// Link of its interface, and the receiver's node.
-    pub link: u32,
+    pub link: LinkId,
     pub to: u32,
     /// Packets sent from either end.
     pub packets: [u32; 2],
@@ -64,7 +65,7 @@ impl Roce {
 
     /// Live connections take the routes that there are now; answers how many ends have another, and the links whose interfaces
     /// have more to send. `ends` has the hosts of a flow by its place.
-    pub fn reroute(&mut self, net: &Net, ends: impl Fn(u32) -> Option<(u32, u32)>) -> (u32, BTreeSet<u32>) {
+    pub fn reroute(&mut self, net: &Net, ends: impl Fn(u32) -> Option<(u32, u32)>) -> (u32, BTreeSet<LinkId>) {
         let routes = &net.routes;
         let (mut moved, mut called) = (0, BTreeSet::new());
         for (place, pair) in (0u32..).zip(&mut self.pairs).filter(|(_, pair)| pair.number != NONE) {
@@ -76,7 +77,7 @@ impl Roce {
             let link = routes.first_link(there);
             let before = std::mem::replace(&mut pair.link, link);
             if link != before {
-                pair.sender.set_line(net.links[link as usize].rate.bps() as f64);
+                pair.sender.set_line(net.links[link].rate.bps() as f64);
             }
             if link != before && pair.queued {
                 self.ready.at(before).forget(pair.priority, place);

@@ -1,5 +1,6 @@
 //! Connections that may send and wait for room at their interface.
 
+use crate::ids::LinkId;
 use std::collections::VecDeque;
 
 const PRIORITIES: usize = 8;
@@ -10,8 +11,8 @@ pub struct Waiting(Vec<Ready>);
 
 impl Waiting {
     /// Who waits at the interface of `link`.
-    pub fn at(&mut self, link: u32) -> &mut Ready {
-        let place = link as usize;
+    pub fn at(&mut self, link: LinkId) -> &mut Ready {
+        let place = link.index();
         if place >= self.0.len() {
             self.0.resize_with(place + 1, Ready::default);
         }
@@ -66,7 +67,7 @@ mod tests {
     #[test]
     fn lines_by_priority() {
         let mut waiting = Waiting::default();
-        let ready = waiting.at(7);
+        let ready = waiting.at(LinkId(7));
         for (priority, id) in [(3, 10), (3, 11), (6, 12), (3, 13)] {
             ready.push(priority, id);
         }
@@ -76,6 +77,6 @@ mod tests {
         ready.forget(6, 12);
         ready.forget(6, 99);
         assert_eq!(ready.priorities().collect::<Vec<_>>(), [3]);
-        assert_eq!(waiting.at(2).priorities().count(), 0);
+        assert_eq!(waiting.at(LinkId(2)).priorities().count(), 0);
     }
 }

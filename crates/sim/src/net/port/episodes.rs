@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::ids::LinkId;
 use elephan_units::{Span, Time};
 
 /// What the next pause interval of a port will be due to.
 #[derive(Clone, Copy)]
 pub struct Cause {
-    pub port: u32,
+    pub port: LinkId,
     pub parent: Option<Parent>,
 }
 
@@ -17,7 +18,7 @@ pub struct Cause {
 pub struct PauseInterval {
     pub me: Parent,
     pub parent: Option<u32>,
-    pub cause: u32,
+    pub cause: LinkId,
     pub priority: Option<u8>,
     pub begin: Time,
     pub end: Time,
@@ -33,7 +34,7 @@ const EPISODE_GAP: Span = Span::from_ms(1);
 #[derive(Clone, Copy, Debug)]
 pub enum Blame {
     /// The buffer of this link's port.
-    Egress(u32),
+    Egress(LinkId),
     /// What came in through the port that is told to pause.
     Ingress,
     /// The memory that all ports share.
@@ -44,7 +45,7 @@ pub enum Blame {
 #[derive(Clone, Copy)]
 pub struct Parent {
     pub id: u32,
-    pub root: u32,
+    pub root: LinkId,
     pub depth: u32,
     pub episode: u32,
 }
@@ -53,7 +54,7 @@ pub struct Parent {
 #[derive(Clone, Copy)]
 pub struct Paused {
     pub pause: u32,
-    pub port: u32,
+    pub port: LinkId,
     pub priority: Option<u8>,
     pub begin: Time,
     pub end: Time,
@@ -62,9 +63,9 @@ pub struct Paused {
     /// What waited behind it at any time.
     pub packets: u64,
     pub bytes: u64,
-    pub cause: u32,
+    pub cause: LinkId,
     pub parent: Option<u32>,
-    pub root: u32,
+    pub root: LinkId,
     pub depth: u32,
     pub episode: u32,
 }
@@ -81,7 +82,7 @@ struct Root {
 pub struct PauseIntervals {
     next: u32,
     episodes: u32,
-    roots: BTreeMap<u32, Root>,
+    roots: BTreeMap<LinkId, Root>,
     /// Rows to write.
     pub done: Vec<Paused>,
 }
@@ -111,7 +112,7 @@ impl PauseIntervals {
         me
     }
 
-    pub fn end(&mut self, port: u32, interval: PauseInterval, end: Time, over: bool) {
+    pub fn end(&mut self, port: LinkId, interval: PauseInterval, end: Time, over: bool) {
         let PauseInterval { me, parent, cause, priority, begin, refreshes, packets, bytes, .. } = interval;
         if let Some(root) = self.roots.get_mut(&me.root) {
             root.open -= 1;

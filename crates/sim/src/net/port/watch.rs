@@ -10,6 +10,7 @@ use elephan_link::queue::Item;
 use elephan_units::{Span, Time};
 
 use super::episodes::{Cause, Parent, PauseInterval, PauseIntervals};
+use crate::ids::LinkId;
 
 const PRIORITIES: usize = 8;
 
@@ -26,7 +27,7 @@ fn meet(of: Option<u8>, priority: Option<u8>) -> bool {
 pub struct Held {
     pub episode: u32,
     pub flow: u32,
-    pub root: u32,
+    pub root: LinkId,
     pub packets: u64,
     pub bytes: u64,
     pub time: Span,
@@ -208,7 +209,7 @@ impl Watch {
     }
 
     /// Counts how long pause intervals have held a packet that leaves at `now`; `bound` says whether it will pass a root.
-    pub fn count(&mut self, now: Time, item: Item, bound: impl Fn(u32) -> bool) {
+    pub fn count(&mut self, now: Time, item: Item, bound: impl Fn(LinkId) -> bool) {
         self.departures += 1;
         let Watch { open, over, held, departures, .. } = self;
         let mut add = |of: Parent, time: Span, longest: Span| {
@@ -236,7 +237,7 @@ impl Watch {
     }
 
     /// Ends what has run out.
-    pub fn expire(&mut self, now: Time, link: u32, intervals: &mut PauseIntervals) {
+    pub fn expire(&mut self, now: Time, link: LinkId, intervals: &mut PauseIntervals) {
         while let Some(place) = self.open.iter().position(|c| c.end <= now) {
             let interval = self.open.remove(place);
             self.close(interval, interval.end, true, link, intervals);
@@ -244,7 +245,14 @@ impl Watch {
     }
 
     /// A pause interval is over, or the run is.
-    pub fn close(&mut self, interval: PauseInterval, end: Time, over: bool, link: u32, intervals: &mut PauseIntervals) {
+    pub fn close(
+        &mut self,
+        interval: PauseInterval,
+        end: Time,
+        over: bool,
+        link: LinkId,
+        intervals: &mut PauseIntervals,
+    ) {
         intervals.end(link, interval, end, over);
         let interval = PauseInterval { end, ..interval };
         let PauseInterval { me, priority, .. } = interval;
@@ -290,14 +298,14 @@ mod tests {
         fn sums_over_a_line(
             steps in prop::collection::vec((0u64..50, 1u64..50), 1..60), forgotten in 0usize..40, at in 0u64..3000,
         ) {
-            let me = Parent { id: 0, root: 0, depth: 1, episode: 1 };
+            let me = Parent { id: 0, root: LinkId(0), depth: 1, episode: 1 };
             let mut line = Line { priority: None, past: VecDeque::new(), first: 0, peaks: VecDeque::new() };
             let (mut now, mut all) = (0, vec![]);
             for (gap, length) in steps {
                 let (begin, end) = (Time(now + gap), Time(now + gap + length));
                 now = end.0;
                 all.push((begin, end));
-                let (cause, priority, parent) = (0, None, None);
+                let (cause, priority, parent) = (LinkId(0), None, None);
                 line.push(&PauseInterval { me, parent, cause, priority, begin, end, refreshes: 0, packets: 0, bytes: 0 });
             }
             // What is forgotten was over when the packet came.
