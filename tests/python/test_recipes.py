@@ -176,6 +176,52 @@ fn the_initial_window_has_a_limit() {
 }
 """
 
+# A key of links that the language does not have. The wire keeps `rate`, so what is metered is told after it.
+LINK_KEY = """    /// Rate that the ports may use, each way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Rate")]
+    metered: Option<Rate>, port Stays
+        /// Rate that the port may use.
+        #[schemars(with = "Rate")]
+        Rate;
+"""
+
+LINK_KEY_TEST = """//! A key of links that only its declaration and `tell` know.
+
+use elephan_scenario::{Source, read};
+
+const TEXT: &str = r#"
+duration = "20 ms"
+[hosts.a]
+[hosts.b]
+count = 2
+[switches.s]
+[[links]]
+between = ["a", "s"]
+rate = "10 Gbps"
+delay = "1 us"
+[[links]]
+between = ["s", "b"]
+rate = "10 Gbps"
+delay = "1 us"
+metered = "1 Gbps"
+forward = { metered = "2 Gbps" }
+ports = { "s->b[1]" = { metered = "3 Gbps" } }
+[[traffic]]
+from = "a"
+to = "b[0]"
+kind = "bulk"
+"#;
+
+#[test]
+fn a_made_up_key_reaches_its_ports() {
+    let plan = read(&Source::toml("made up", TEXT), &[], None).unwrap().plan;
+    let gbps = |name: &str| plan.links.iter().find(|link| link.name == name).unwrap().rate.0 / 1_000_000_000;
+    let ports = ["a->s", "b[0]->s", "b[1]->s", "s->b[0]", "s->b[1]"];
+    assert_eq!(ports.map(gbps), [10, 1, 1, 2, 3]);
+}
+"""
+
 
 def _copied(copy: Path) -> Path:
     """A copy of the repository as far as the tests need it."""
@@ -200,8 +246,13 @@ def _copied(copy: Path) -> Path:
 
 
 def _cargo(copy: Path, *words: str) -> None:
+    done = _ran(copy, *words)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+
+
+def _ran(copy: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target" / "recipes")}
-    done = subprocess.run(
+    return subprocess.run(
         ["cargo", words[0], "--quiet", "--offline", *words[1:]],
         cwd=copy,
         capture_output=True,
@@ -210,7 +261,6 @@ def _cargo(copy: Path, *words: str) -> None:
         env=environment,
         timeout=1500,
     )
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
 
 
 def _generated(copy: Path) -> str:
@@ -238,6 +288,28 @@ def test_a_congestion_control_a_queue_and_a_kind_of_traffic_are_one_file_and_one
     assert "queue-basket" in reference
     assert '"drip"' in reference
     assert "steady" in json.dumps(json.loads((tmp_path / "schema/elephan.schema.json").read_text(encoding="utf-8")))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="needs Rust")
+def test_a_key_of_links_is_declared_once_and_told_to_its_port_in_one_line(tmp_path: Path) -> None:
+    scenario = _copied(tmp_path) / "crates/scenario"
+    declared, told = scenario / "src/written/links.rs", scenario / "src/resolve/links.rs"
+    head, before, rest = declared.read_text().partition("    /// Propagation delay, each way")
+    assert before
+    declared.write_text(head + LINK_KEY + before + rest)
+    (scenario / "tests/made_up.rs").write_text(LINK_KEY_TEST)
+    test = ("test", "--package", "elephan-scenario", "--test", "made_up")
+    forgotten = _ran(tmp_path, *test)
+    assert forgotten.returncode != 0
+    assert "pattern does not mention field `metered`" in forgotten.stderr
+    before = "queue, bdp_rtt } = words;"
+    assert told.read_text().count(before) == 1
+    told.write_text(told.read_text().replace(before, before.replace(" }", ", metered }")))
+    _registered(told, r"set\(&mut plan.rate, rate\)", "set(&mut plan.rate, metered);")
+    _cargo(tmp_path, *test)
+    reference = _generated(tmp_path)
+    assert reference.count("`metered`") == 2, "of an entry, and of a direction or a port"
 
 
 @pytest.mark.slow

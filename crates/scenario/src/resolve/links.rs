@@ -343,7 +343,72 @@ fn draw(delay: &Delay, seed: u64, name: &str, (i, n): (usize, usize)) -> Span {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value as Json, json};
+
     use super::*;
+    use crate::{Source, read};
+
+    /// Every key of a port, with values for an entry, its forward direction and a single port; null where a key cannot stand.
+    fn samples() -> Vec<(&'static str, [Json; 3])> {
+        let extra = |ms: u32| json!({ "extra": { "uniform": ["0 s", format!("{ms} ms")] } });
+        let late = |share: f64| json!({ "share": share, "extra": "1 ms" });
+        let queue = |kb: u32| json!({ "kind": "fifo", "limit": format!("{kb} KB") });
+        vec![
+            ("rate", ["1 Gbps", "2 Gbps", "3 Gbps"].map(Json::from)),
+            ("delay", ["1 ms", "2 ms", "3 ms"].map(Json::from)),
+            ("up", [json!(true), Json::Null, json!(false)]),
+            ("packets", [json!("data"), json!("all"), json!("data")]),
+            ("loss", [1, 2, 3].map(|percent| json!({ "bernoulli": f64::from(percent) / 100.0 }))),
+            ("reorder", [0.1, 0.2, 0.3].map(late)),
+            ("duplicate", [0.1, 0.2, 0.3].map(Json::from)),
+            ("jitter", [1, 2, 3].map(extra)),
+            ("queue", [10, 20, 30].map(queue)),
+            ("bdp_rtt", ["1 ms", "2 ms", "3 ms"].map(Json::from)),
+        ]
+    }
+
+    /// The plans of the ports s->t[0], t[0]->s, s->t[1] and t[1]->s, as texts. The entry, its forward direction and the port s->t[1]
+    /// say `key`. No flow crosses these ports, so their plans hold only what the words say.
+    fn ports(key: &str, [entry, forward, single]: [&Json; 3]) -> Vec<String> {
+        let between = |a: &str, b: &str| json!({ "between": [a, b], "rate": "1 Gbps", "delay": "1 ms" });
+        let mut link = between("s", "t");
+        if !entry.is_null() {
+            link[key] = entry.clone();
+        }
+        if !forward.is_null() {
+            link["forward"][key] = forward.clone();
+        }
+        if !single.is_null() {
+            link["ports"]["s->t[1]"][key] = single.clone();
+        }
+        let scenario = json!({
+            "duration": "1 s",
+            "hosts": { "a": {}, "b": {} },
+            "switches": { "s": {}, "t": { "count": 2 } },
+            "links": [link, between("a", "s"), between("b", "s")],
+            "traffic": [{ "kind": "bulk", "from": "a", "to": "b" }],
+        });
+        let plan = read(&Source::value("made", scenario), &[], None).unwrap().plan;
+        let unnamed = |link: &Link| Link { name: String::new(), from: 0, to: 0, reverse: 0, ..link.clone() };
+        plan.links[..4].iter().map(|link| format!("{:?}", unnamed(link))).collect()
+    }
+
+    #[test]
+    fn every_key_of_links_reaches_its_ports() {
+        let (samples, nothing) = (samples(), Json::Null);
+        let keys: Vec<&str> = LinkWords::KEYS.iter().map(|(key, _)| *key).collect();
+        assert_eq!(samples.iter().map(|(key, _)| *key).collect::<Vec<_>>(), keys);
+        for (key, [entry, forward, single]) in &samples {
+            let of_all = |value: &Json| ports(key, [value, &nothing, &nothing]).swap_remove(0);
+            let found = ports(key, [entry, forward, single]);
+            let of_direction = if forward.is_null() { entry } else { forward };
+            assert_eq!(found[0], of_all(of_direction), "{key} of a direction");
+            assert_eq!(found[1], of_all(entry), "{key} of an entry");
+            assert_eq!(found[2], of_all(single), "{key} of a port");
+            assert_ne!(found[2], found[0], "{key} of a port");
+            assert!(forward.is_null() || found[0] != found[1], "{key} of a direction");
+        }
+    }
 
     #[test]
     fn linear_delays_are_evenly_spaced() {
