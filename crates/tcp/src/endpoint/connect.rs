@@ -59,11 +59,27 @@ impl Endpoint {
             self.finish(now);
             return;
         }
-        self.closing = true;
+        self.begin_closing();
         if self.total == u64::MAX {
             self.total = self.accepted().max(self.tx.board.nxt().saturating_sub(1));
         }
         self.reconsider();
+    }
+
+    /// Enters FIN-WAIT-1 or LAST-ACK, whatever waits to be sent before the FIN (RFC 9293 section 3.10.4). A handshake goes on;
+    /// its end leads to FIN-WAIT-1. Like Linux and FreeBSD this enters LAST-ACK before the FIN leaves.
+    fn begin_closing(&mut self) {
+        self.closing = true;
+        self.state = match self.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            state => state,
+        };
+    }
+
+    /// Returns the state of a connection whose handshake is done.
+    pub(super) fn state_after_handshake(&self) -> State {
+        if self.closing { State::FinWait1 } else { State::Established }
     }
 
     /// Ends the stream with what has been sent: nothing new leaves, and a FIN follows. Returns the length of the stream.
@@ -72,7 +88,7 @@ impl Endpoint {
             self.finish(now);
         } else if !self.fin_sent {
             self.total = self.total.min(self.tx.board.nxt().saturating_sub(1));
-            self.closing = true;
+            self.begin_closing();
             self.reconsider();
         }
         self.total
@@ -225,7 +241,7 @@ impl Endpoint {
         if self.sends_early() {
             return self.confirm(now, seg);
         }
-        self.state = State::Established;
+        self.state = self.state_after_handshake();
         self.work = 0;
         self.reconsider();
         self.rtx_at = Time::NEVER;

@@ -190,7 +190,7 @@ impl Endpoint {
             self.stats.data_octets_in += len;
             self.rx.accept(1, len);
         }
-        if seg.flags.any(Flags::FIN) && self.state == State::Established {
+        if seg.flags.any(Flags::FIN) && self.state >= State::Established {
             self.rx.note_fin(1 + len);
             if self.rx.take_fin() {
                 self.on_fin(now, seg);
@@ -228,7 +228,7 @@ impl Endpoint {
     #[cold]
     pub(super) fn confirm(&mut self, now: Time, seg: &Segment) {
         self.opening = Opening::Passive;
-        self.state = if self.fin_sent { State::FinWait1 } else { State::Established };
+        self.state = self.state_after_handshake();
         self.sample_handshake(now, seg);
         if self.tx.window_shift == u8::MAX {
             self.tx.window_shift = 0;

@@ -9,7 +9,7 @@
 //! Left out: a refused ACK without data costs no window (in Linux it does). The congestion control has been told that the
 //! segment was sent.
 
-use super::{Endpoint, State, work};
+use super::{Endpoint, work};
 use crate::options::LocalDrop;
 use crate::segment::{Flags, Segment};
 use elephan_cc::Signal;
@@ -50,10 +50,7 @@ impl Endpoint {
 
     /// What a new segment said is to be said again.
     fn forget_new(&mut self, seg: &Segment) {
-        if seg.flags.any(Flags::FIN) {
-            self.fin_sent = false;
-            self.state = if self.state == State::LastAck { State::CloseWait } else { State::Established };
-        }
+        self.fin_sent &= !seg.flags.any(Flags::FIN);
         self.tx.cwr_due |= seg.flags.any(Flags::CWR) && self.accecn.is_none();
     }
 

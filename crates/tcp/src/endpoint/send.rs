@@ -314,12 +314,6 @@ impl Endpoint {
         if fin {
             flags |= Flags::FIN;
             self.fin_sent = true;
-            self.state = match self.state {
-                State::CloseWait => State::LastAck,
-                // The SYN-ACK is still to be acknowledged.
-                State::SynReceived => State::SynReceived,
-                _ => State::FinWait1,
-            };
         }
         if push {
             flags |= Flags::PSH;

@@ -64,3 +64,37 @@ fn the_ack_of_a_fin() {
     b.poll();
     assert_eq!(b.take(fin(1101)).len(), 1);
 }
+
+/// RFC 9293 section 3.10.4: CLOSE enters FIN-WAIT-1 "in any case", although data waits for the window before the FIN. The peer's FIN
+/// then leads to CLOSING or, when the peer has closed first, CLOSE leads to LAST-ACK.
+#[test]
+fn close_with_data_queued_changes_the_state_at_once() {
+    let from_peer = |flags, seq, ack, window| Segment { flags, window, ..segment(seq, ack, 0, None) };
+    for stack in ["rfc", "linux", "freebsd", "windows", "macos"] {
+        for peer_first in [false, true] {
+            let mut a = Lone::established(stack, &plain());
+            let next = OWN + 1;
+            a.take(from_peer(Flags::ACK, PEER + 1, next, 0));
+            a.end.write(Time::ZERO, 100);
+            assert!(a.poll().is_empty(), "{stack}: the window is closed");
+            if peer_first {
+                a.take(from_peer(Flags::ACK | Flags::FIN, PEER + 1, next, 0));
+                assert_eq!(a.end.state(), State::CloseWait, "{stack}");
+            }
+            a.end.close(Time::ZERO);
+            if peer_first {
+                assert_eq!(a.end.state(), State::LastAck, "{stack}");
+            } else {
+                assert_eq!(a.end.state(), State::FinWait1, "{stack}");
+                a.take(from_peer(Flags::ACK | Flags::FIN, PEER + 1, next, 0));
+                assert_eq!(a.end.state(), State::Closing, "{stack}");
+            }
+            // The window opens: data and FIN leave, and their ACK is the end.
+            let sent = a.take(from_peer(Flags::ACK, PEER + 2, next, 1000));
+            let ends: Vec<bool> = sent.iter().filter(|s| s.0.len == 100).map(|s| s.0.flags.any(Flags::FIN)).collect();
+            assert_eq!(ends, [true], "{stack}: {sent:?}");
+            a.take(from_peer(Flags::ACK, PEER + 2, next + 101, 1000));
+            assert_eq!(a.end.state(), if peer_first { State::Closed } else { State::TimeWait }, "{stack}");
+        }
+    }
+}
