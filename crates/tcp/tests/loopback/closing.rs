@@ -70,7 +70,7 @@ fn the_ack_of_a_fin() {
 #[test]
 fn close_with_data_queued_changes_the_state_at_once() {
     let from_peer = |flags, seq, ack, window| Segment { flags, window, ..segment(seq, ack, 0, None) };
-    for stack in ["rfc", "linux", "freebsd", "windows", "macos"] {
+    for stack in ["rfc", "winxp", "linux-2.4", "linux", "windows", "freebsd"] {
         for peer_first in [false, true] {
             let mut a = Lone::established(stack, &plain());
             let next = OWN + 1;
