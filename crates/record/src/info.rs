@@ -85,7 +85,7 @@ table! {
         data_segs_in: i64 = "",
         /// Segments sent with payload
         data_segs_out: i64 = "",
-        /// Last delivery rate; 0 unless the congestion control asks for it
+        /// Last delivery rate; one that the application limited is shown only if it is no lower
         delivery_rate: i64 = "B/s",
         /// 1 if the application was the limit of that rate
         delivery_rate_app_limited: i64 = "",
@@ -97,7 +97,7 @@ table! {
         sndbuf_limited: i64 = "us",
         /// Segments that have arrived at the peer, the SYN included
         delivered: i64 = "",
-        /// Segments that have arrived there with a CE mark
+        /// Segments that have arrived there with a CE mark; without AccECN what ACKs with ECE acknowledge
         delivered_ce: i64 = "",
         /// Payload sent
         bytes_sent: i64 = "B",

@@ -102,6 +102,8 @@ pub(crate) struct DelayedAck {
     /// Something has arrived since the last ACK.
     scheduled: bool,
     full_segment: u64,
+    /// Longer segments that arrive are joined ones of so many bytes.
+    joined: u64,
     compression: Compression,
     /// ACKs held back.
     held: u16,
@@ -123,6 +125,7 @@ impl DelayedAck {
             pushed: 0,
             scheduled: false,
             full_segment: FULL_SEGMENT,
+            joined: u64::MAX,
             compression: Compression::default(),
             held: 0,
             at_once: 0,
@@ -156,6 +159,11 @@ impl DelayedAck {
         self.full_segment
     }
 
+    /// Longer segments that arrive are joined ones of so many bytes.
+    pub fn set_joined(&mut self, bytes: u64) {
+        self.joined = bytes;
+    }
+
     fn raise_quick(&mut self, window: u64, most: u32) {
         let by_window = (window / (2 * self.full_segment)).min(u64::from(most)) as u32;
         let acks = if by_window == 0 { 2.min(most) } else { by_window };
@@ -176,7 +184,7 @@ impl DelayedAck {
         if a.push || a.len < self.full_segment {
             self.pushed = (self.pushed + 1).min(2);
         }
-        self.full_segment = self.full_segment.max(a.len);
+        self.full_segment = self.full_segment.max(a.len.min(self.joined));
         self.adapt(a);
         self.interactive |= a.closes;
         self.decide(a)

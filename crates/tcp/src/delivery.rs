@@ -12,7 +12,7 @@
 //! that both intervals span the same data. A sample over less than the smallest round-trip time, which only compressed
 //! or misordered ACKs give, is dropped. A segment sent while the application had nothing more to send marks its sample.
 //!
-//! Kept only for controllers that ask for it: 32 bytes a segment in flight.
+//! Kept for controllers that ask for it, and for who reads `tcp_info`: 32 bytes a segment in flight.
 
 use elephan_units::{PS_PER_S, Span, Time};
 
@@ -49,11 +49,23 @@ pub(crate) struct DeliveryLog {
     limited_until: u64,
     /// Segments before this one were sent before anything was kept.
     first: u64,
-    /// The last sample that has a rate.
+    /// The sample that `tcp_info` shows.
     last: Option<Sample>,
+    /// Nothing but `tcp_info` looks at the samples.
+    shown_only: bool,
 }
 
 impl DeliveryLog {
+    /// Kept from the start of a connection, of which only `tcp_info` shows something.
+    pub fn for_info() -> DeliveryLog {
+        DeliveryLog { shown_only: true, ..DeliveryLog::default() }
+    }
+
+    /// Sets whether only `tcp_info` looks at the samples.
+    pub fn set_shown_only(&mut self, shown_only: bool) {
+        self.shown_only = shown_only;
+    }
+
     /// Kept from now on: segment `first` is the next to be sent.
     pub fn starting(now: Time, first: u64) -> DeliveryLog {
         DeliveryLog { first_sent: now, delivered_at: now, first, ..DeliveryLog::default() }
@@ -114,13 +126,15 @@ impl DeliveryLog {
         let bits = delivered.saturating_sub(before) as f64 * 8.0;
         let bps = whole.then(|| bits * PS_PER_S as f64 / interval as f64);
         let sample = Sample { bps, prior: before, app_limited: stamp.delivered & LIMITED != 0 };
-        if whole {
+        // A sample that the application limited is shown only if it is no lower (Linux tcp_rate_gen).
+        let shows = !sample.app_limited || self.last.is_none_or(|last| bps >= last.bps);
+        if whole && shows {
             self.last = Some(sample);
         }
-        Some(sample)
+        (!self.shown_only).then_some(sample)
     }
 
-    /// The last sample that has a rate.
+    /// The sample that `tcp_info` shows.
     pub fn last(&self) -> Option<Sample> {
         self.last
     }

@@ -177,6 +177,11 @@ impl Estimator {
         }
     }
 
+    /// Sets the longest timeout; the timeout in force stays.
+    pub fn set_most(&mut self, most: Span) {
+        self.max = most;
+    }
+
     /// Doubles the timeout. Call it when the timer has expired.
     pub fn backoff(&mut self) {
         self.backoffs += 1;

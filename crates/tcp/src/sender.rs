@@ -210,15 +210,16 @@ impl Sender {
         (self.wl1, self.wl2, self.window_shift) = (0, 0, 0);
     }
 
-    /// Another controller steers from now on; delivery rates are measured if it looks at them.
-    pub fn switch_congestion_control(&mut self, now: Time, congestion_control: &elephan_cc::Spec) {
+    /// Another controller steers from now on; delivery rates are measured if it looks at them, or if they are `shown`.
+    pub fn switch_congestion_control(&mut self, now: Time, congestion_control: &elephan_cc::Spec, shown: bool) {
         self.cc.switch_congestion_control(congestion_control);
         self.one_way = self.cc.reads_one_way_delay();
         let measured = self.cc.measures_rate();
-        if !measured {
+        if !measured && !shown {
             self.log = None;
-        } else if self.log.is_none() {
-            self.log = Some(Box::new(DeliveryLog::starting(now, self.board.ordinals().1)));
+        } else {
+            let next = self.board.ordinals().1;
+            self.log.get_or_insert_with(|| Box::new(DeliveryLog::starting(now, next))).set_shown_only(!measured);
         }
         self.trains = self.cc.probes().then(|| Box::new(Trains::starting(now)));
         self.refresh();

@@ -85,6 +85,8 @@ impl Endpoint {
         let (pipe_before, flight) = (self.tx.board.pipe(), self.tx.board.flight());
         let lost_before = self.tx.board.lost_total();
         let segments_before = self.counted_segments();
+        let marks = seg.flags.any(Flags::ECE) && matches!(self.ecn, Ecn::Classic | Ecn::Dctcp);
+        let arrived_before = if marks { self.arrived_segments() } else { 0 };
         let window_before = self.tx.window_edge;
         let disordered = self.tx.is_disordered();
         if ack >= una && !(self.accepts_as_linux() && self.keeps_window(seg, seq, ack)) {
@@ -148,6 +150,9 @@ impl Endpoint {
             original: cumulative.first_at.min(sacked.first_at) != u64::MAX,
         };
         let verdict = self.tx.recover(&event, &self.options, &mut self.stats);
+        if marks {
+            self.count_echoed(self.arrived_segments().saturating_sub(arrived_before));
+        }
         if verdict.grow && !echoed {
             self.tx.grow(&event, &mut self.stats);
         } else if event.delivered > 0 {
@@ -175,6 +180,13 @@ impl Endpoint {
             self.on_fin_acked(now);
         }
         true
+    }
+
+    /// Segments that have arrived at the peer. Without SACK a duplicate ACK stands for one (Linux `tcp_add_reno_sack`).
+    pub(super) fn arrived_segments(&self) -> u64 {
+        let counts = self.tx.board.counts();
+        let duplicates = self.tx.duplicates().min(counts.out.saturating_sub(counts.lost).saturating_sub(1));
+        self.tx.board.delivered_segments() + if self.tx.sack { 0 } else { duplicates }
     }
 
     /// Segments that have arrived at the peer, where somebody counts them.

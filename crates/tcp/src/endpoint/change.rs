@@ -3,6 +3,7 @@
 use super::patience::Patience;
 use super::{Endpoint, State, work};
 use crate::delayed_ack::{DELAY_MAX, QUICK_MAX};
+use crate::delivery::DeliveryLog;
 use crate::fast_open::FastOpen;
 use crate::options::Options;
 use crate::segment::{Flags, SackBlocks, Segment};
@@ -52,6 +53,8 @@ pub(super) struct Aside {
     blocked: Chrono,
     /// When the last acknowledgement arrived.
     acked_at: Time,
+    /// Segments that ACKs with ECE have acknowledged.
+    echoed: u64,
 }
 
 impl Endpoint {
@@ -120,6 +123,20 @@ impl Endpoint {
         self.change(|options| options.user_timeout = span);
     }
 
+    /// Sets the longest retransmission timeout (TCP_RTO_MAX_MS). The timeout in force stays until the next sample.
+    pub fn set_rto_max(&mut self, span: Span) {
+        self.change(|options| options.rto_max = span);
+        self.tx.rtt.set_most(span);
+    }
+
+    /// Sets that arriving segments longer than `bytes` are segments of so many bytes which the host's device has joined (GRO). Linux's
+    /// rule for delayed ACKs goes by what was sent (`tcp_measure_rcv_mss`).
+    pub fn set_joined_segments(&mut self, bytes: u64) {
+        if let Some(adaptive) = &mut self.rx.adaptive {
+            adaptive.set_joined(bytes);
+        }
+    }
+
     /// Sets how many SYNs are retransmitted (TCP_SYNCNT).
     pub fn set_syn_retries(&mut self, retries: u32) {
         self.change(|options| options.syn_retries = retries);
@@ -142,9 +159,27 @@ impl Endpoint {
         self.aside().blocked.set(now, blocked);
     }
 
-    /// Keeps the times that `busy_time`, `sndbuf_limited` and `last_ack_recv` of [`Endpoint::info`] need. Call it before the connection opens.
+    /// Keeps what `busy_time`, `sndbuf_limited`, `last_ack_recv`, `delivery_rate` and `delivered_ce` of [`Endpoint::info`] need. Call it before
+    /// the connection opens.
     pub fn keep_times(&mut self) {
         self.aside().timed = true;
+        self.tx.log.get_or_insert_with(|| Box::new(DeliveryLog::for_info()));
+    }
+
+    pub(super) fn keeps_times(&self) -> bool {
+        self.aside.as_ref().is_some_and(|aside| aside.timed)
+    }
+
+    /// An ACK with ECE of RFC 3168 says that `segments` have arrived: Linux counts each as marked (`tcp_count_delivered`).
+    pub(super) fn count_echoed(&mut self, segments: u64) {
+        if let Some(aside) = self.aside.as_mut().filter(|aside| aside.timed) {
+            aside.echoed += segments;
+        }
+    }
+
+    /// The segments that ACKs with ECE have acknowledged.
+    pub(super) fn echoed(&self) -> u64 {
+        self.aside.as_ref().map_or(0, |aside| aside.echoed)
     }
 
     /// Data is to be sent or in flight, or neither is; `blocked` says that the writer waits.

@@ -112,7 +112,7 @@ info! {
     data_segs_in,
     /// Segments sent with payload.
     data_segs_out,
-    /// Last delivery rate, bytes/s; 0 unless the congestion control asks for it.
+    /// Last delivery rate, bytes/s; 0 without [`Endpoint::keep_times`] unless the congestion control asks for it.
     delivery_rate,
     /// 1 if the application was the limit of that rate.
     delivery_rate_app_limited,
@@ -124,7 +124,7 @@ info! {
     sndbuf_limited,
     /// Segments that have arrived at the peer, the SYN included.
     delivered,
-    /// Segments that have arrived there with a CE mark.
+    /// Segments that have arrived there with a CE mark; without AccECN what ACKs with ECE acknowledge, which [`Endpoint::keep_times`] counts.
     delivered_ce,
     /// Payload sent, bytes.
     bytes_sent,
@@ -254,7 +254,8 @@ impl Endpoint {
         info.reord_seen = tx.board.reorderings();
         info.bytes_acked = self.acked();
         info.notsent_bytes = self.backlog();
-        info.delivered = u64::from(self.is_established() && !self.sends_early()) + tx.board.delivered_segments();
+        info.delivered = u64::from(self.is_established() && !self.sends_early()) + self.arrived_segments();
+        info.delivered_ce = self.echoed();
         info.pacing_rate = if tx.pacing_bps > 0.0 { (tx.pacing_bps / 8.0) as u64 } else { u64::MAX };
         info.last_data_sent = ms_since(now, tx.last_sent);
         info.backoff = u64::from(tx.rtt.backoffs().max(if self.persist { u32::from(self.backoffs) } else { 0 }));
@@ -281,9 +282,10 @@ impl Endpoint {
         let (busy, blocked) = self.busy(now).unwrap_or_default();
         (info.busy_time, info.sndbuf_limited) = (us(busy), us(blocked));
         info.last_ack_recv = self.acked_at().map_or(0, |at| ms_since(now, at));
-        if let Some(sample) = tx.log.as_ref().and_then(|log| log.last()) {
-            info.delivery_rate = sample.bps.map_or(0, |bps| (bps / 8.0) as u64);
-            info.delivery_rate_app_limited = u64::from(sample.app_limited);
+        if let Some(log) = &tx.log {
+            // Before the first sample too (Linux tcp_init_sock).
+            info.delivery_rate_app_limited = log.last().map_or(1, |sample| u64::from(sample.app_limited));
+            info.delivery_rate = log.last().and_then(|sample| sample.bps).map_or(0, |bps| (bps / 8.0) as u64);
         }
         let flag = |on: bool, bit: u64| if on { bit } else { 0 };
         info.options = flag(self.timestamps, OPTION_TIMESTAMPS)

@@ -428,7 +428,7 @@ impl Endpoint {
 
     /// Replaces the congestion control. The new one begins with the window and the threshold that it finds.
     pub fn switch_congestion_control(&mut self, now: Time, congestion_control: &elephan_cc::Spec) {
-        self.tx.switch_congestion_control(now, congestion_control);
+        self.tx.switch_congestion_control(now, congestion_control, self.keeps_times());
         self.reconsider();
     }
 

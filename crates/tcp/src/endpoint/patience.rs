@@ -5,8 +5,8 @@
 //!          = (2^(t+1) - 1) base + (n - t) most   beyond t doublings
 //! ```
 //!
-//! `base` and `most` are the timeouts of the standard, whatever `rto_min` and `rto_max` are: 1 s and 60 s (RFC 6298), on Linux 200 ms and 120 s
-//! (`TCP_RTO_MIN`, `TCP_RTO_MAX`); of a SYN 1 s.
+//! `base` and `most` are the timeouts of the standard, whatever `rto_min` and `rto_max` are: 1 s and 60 s (RFC 6298). On Linux they are 200 ms
+//! (`TCP_RTO_MIN`) and `rto_max` (`tcp_model_timeout`). Of a SYN `base` is 1 s.
 //!
 //! - Data: the timer expires, something was retransmitted before, and `model(data_retries)` has passed since (Linux
 //!   `retransmits_timed_out`: 924.6 s for 15 retries). Elsewhere the time counts from when nothing more was acknowledged, and
@@ -26,7 +26,7 @@ use elephan_units::{Span, Time};
 
 /// The timeouts that the model goes by: the least and the most.
 const STANDARD: (Span, Span) = (Span::from_s(1), Span::from_s(60));
-const LINUX: (Span, Span) = (Span::from_ms(200), Span::from_s(120));
+const LINUX_LEAST: Span = Span::from_ms(200);
 /// The first timeout of a SYN.
 const INITIAL: Span = Span::from_s(1);
 /// Linux `tcp_orphan_retries`: what 0 stands for while the timeout grows.
@@ -120,9 +120,9 @@ impl Endpoint {
         if self.options.user_timeout > Span::ZERO {
             return self.options.user_timeout;
         }
-        let (least, Span(most)) = if self.accepts_as_linux() { LINUX } else { STANDARD };
+        let (least, Span(most)) = if self.accepts_as_linux() { (LINUX_LEAST, self.options.rto_max) } else { STANDARD };
         let Span(base) = if syn { INITIAL } else { least };
-        let doublings = (most / base).ilog2();
+        let doublings = (most / base).max(1).ilog2();
         Span(base * ((2 << retries.min(doublings)) - 1) + most * u64::from(retries.saturating_sub(doublings)))
     }
 
