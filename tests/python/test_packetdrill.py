@@ -160,3 +160,32 @@ def test_a_script_without_a_line_cannot_run(tmp_path: Path, capsys: pytest.Captu
 def test_an_assertion_on_constants_says_what_it_got() -> None:
     report = el.packetdrill.run_text("0 %{ assert 1 == 2 }%\n")
     assert (report.verdict, report.expected, report.got) == ("differs", "1 == 2", "False")
+
+
+LISTENS = """{options}0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 60000 <mss 1000>
++0 > S. 0:0(0) ack 1 <...>
++.1 < . 1:1(0) ack 1 win 60000
++0 accept(3, ..., ...) = 4
+"""
+
+
+def test_a_trace_has_the_packets_that_timers_send(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # RFC 6298 on Linux: SRTT of the handshake 100 ms and 200 ms of variance; the timeout doubles.
+    script = LISTENS.format(options="") + "+0 write(4, ..., 1000) = 1000\n+1 close(4) = 0\n"
+    (tmp_path / "x.pkt").write_text(script)
+    assert cli.status_of(["packetdrill", "--trace", str(tmp_path / "x.pkt")]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    sent = [line[0] for line in lines if "1:1001(1000)" in line and ">" in line]
+    assert sent == ["0.100000", "0.400000", "1.000000"]
+
+
+def test_joined_segments_have_the_size_that_the_option_says() -> None:
+    # Linux tcp_measure_rcv_mss goes by gso_size, which packetdrill's option --mss sets.
+    for options, rcv_mss in [("", 2000), ("--mss=1000\n", 1000)]:
+        script = LISTENS.format(options=options) + "+.1 < P. 1:2001(2000) ack 1 win 60000\n+0 > . 1:1(0) ack 2001\n"
+        report = el.packetdrill.run_text(script + f"+0 %{{ assert tcpi_rcv_mss == {rcv_mss}, tcpi_rcv_mss }}%\n")
+        assert report.verdict == "pass", (options, report.expected, report.got)
+    assert el.packetdrill.run_text("--mss=none\n" + PASSES).verdict == "invalid"

@@ -38,10 +38,11 @@ impl Mapping {
         Mapping { scaled, ..Mapping::default() }
     }
 
-    /// A segment for the endpoint.
-    pub fn inbound(&mut self, packet: &Packet) -> Result<(Segment, SackBlocks), Stop> {
+    /// A segment for the endpoint. Where it `awaits_syn`, a SYN says where the peer's numbers begin; elsewhere its number stands as it
+    /// is and changes nothing.
+    pub fn inbound(&mut self, packet: &Packet, awaits_syn: bool) -> Result<(Segment, SackBlocks), Stop> {
         let syn = packet.flags & flag::SYN != 0;
-        if syn {
+        if syn && awaits_syn {
             self.peer = packet.seq;
         }
         let mut seg = Segment {
@@ -126,7 +127,8 @@ impl Mapping {
         let seg = &sent.segment;
         let syn = seg.flags.any(Flags::SYN);
         let own = |number: u32| {
-            let offset = number.wrapping_sub(ISN);
+            // The reset that answers where there is no connection has the number 0.
+            let offset = if seg.flags.any(Flags::RST) && number == 0 { 0 } else { number.wrapping_sub(ISN) };
             if syn { offset.wrapping_add(scripted.map_or(self.own, |packet| packet.seq)) } else { offset }
         };
         let peer = if syn { 0 } else { self.peer };

@@ -39,6 +39,8 @@ pub(crate) struct Runner<'a> {
     /// The event of a call that waited and did not end as expected.
     blamed: Option<Event>,
     steps: u64,
+    /// How many packets of the endpoint the trace has.
+    noted: u64,
     pub printed: String,
     /// What happened, line by line, if asked for.
     pub trace: Option<Vec<String>>,
@@ -60,7 +62,7 @@ impl<'a> Runner<'a> {
     pub fn new(stack: Options, setup: Setup, folder: Option<&'a Path>, trace: bool) -> Runner<'a> {
         let mapping = Mapping::new(setup.scaled_echoes);
         Runner {
-            host: Host::new(stack, Kept::new(setup.remote, setup.local)),
+            host: Host::new(stack, Kept::new(setup.remote, setup.local), setup.joined),
             shell: Shell::default(),
             setup,
             mapping,
@@ -70,6 +72,7 @@ impl<'a> Runner<'a> {
             pending: None,
             blamed: None,
             steps: 0,
+            noted: 0,
             printed: String::new(),
             trace: trace.then(Vec::new),
         }
@@ -152,6 +155,7 @@ impl<'a> Runner<'a> {
             return Err(Stop::differs("an end", format!("{STEPS_MAX} timers without one")));
         }
         self.host.advance(limit);
+        self.note_sent();
         if let Some(pending) = self.pending.as_mut().filter(|pending| self.host.now >= pending.deadline) {
             pending.progress.timed_out = true;
         }
@@ -162,6 +166,7 @@ impl<'a> Runner<'a> {
     fn try_pending(&mut self) -> Result<(), Stop> {
         let Some(mut pending) = self.pending.take() else { return Ok(()) };
         let outcome = self.host.call(&pending.call, &mut pending.progress);
+        self.note_sent();
         if outcome == Ok(Outcome::Block) {
             self.pending = Some(pending);
             return Ok(());
@@ -203,14 +208,14 @@ impl<'a> Runner<'a> {
     }
 
     fn deliver(&mut self, packet: &Packet) -> Result<(), Stop> {
-        if packet.flags & flag::SYN != 0 && packet.flags & flag::ACK == 0 && !self.host.is_connected() {
+        let (awaits_syn, opens) = self.host.awaits_syn();
+        if packet.flags & flag::SYN != 0 && packet.flags & flag::ACK == 0 && opens {
             self.mapping.restart();
         }
-        let (segment, sack) = self.mapping.inbound(packet)?;
+        let (segment, sack) = self.mapping.inbound(packet, awaits_syn)?;
         self.note("<", &live::text(packet, None));
-        let before = self.host.outbox.len();
-        self.host.deliver(&segment, &sack)?;
-        self.note_sent(before);
+        self.host.deliver(&segment, &sack);
+        self.note_sent();
         Ok(())
     }
 
@@ -290,15 +295,13 @@ impl<'a> Runner<'a> {
     fn call(&mut self, event: &Event, call: &Call, base: Micros) -> Result<(), Stop> {
         self.finish_pending()?;
         self.note(" ", &event.text);
-        let before = self.host.outbox.len();
         let mut progress = Progress::default();
         let opened = self.host.opened;
         let outcome = self.host.call(call, &mut progress)?;
-        let opens = self.host.opened != opened;
-        if opens {
+        if self.host.opened != opened {
             self.mapping.restart();
         }
-        self.note_sent(if opens { 0 } else { before });
+        self.note_sent();
         if outcome != Outcome::Block {
             return self.check(call, outcome);
         }
@@ -345,8 +348,8 @@ impl<'a> Runner<'a> {
 
     fn code(&mut self, code: &str) -> Result<(), Stop> {
         let program = python::program(code).map_err(Stop::CannotRun)?;
-        if let Some(endpoint) = self.host.endpoint() {
-            info::set(&mut self.scope, &endpoint.info(self.host.now));
+        if let Some(info) = self.host.info() {
+            info::set(&mut self.scope, &info);
         }
         self.scope.run(&program, &mut self.printed).map_err(|failure| match failure {
             Failure::Assertion { text, message, .. } => Stop::differs(text, message),
@@ -362,15 +365,14 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Notes what has been sent after the first `before` packets of the outbox.
-    fn note_sent(&mut self, before: usize) {
-        if self.trace.is_none() {
-            return;
-        }
-        let sent: Vec<Sent> = self.host.outbox.iter().skip(before).copied().collect();
-        for sent in sent {
-            let text = live::text(&self.mapping.outbound(&sent, None), None);
-            self.note(">", &text);
+    /// Notes the packets that have been sent since the last call. It is called before any of them can be taken out of the outbox.
+    fn note_sent(&mut self) {
+        let fresh = (self.host.sent - self.noted) as usize;
+        self.noted = self.host.sent;
+        let Some(trace) = &mut self.trace else { return };
+        for sent in self.host.outbox.range(self.host.outbox.len().saturating_sub(fresh)..) {
+            let text = live::text(&self.mapping.outbound(sent, None), None);
+            trace.push(format!("{} > {text}", shown(sent.at)));
         }
     }
 }

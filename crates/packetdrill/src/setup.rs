@@ -38,6 +38,8 @@ pub struct Setup {
     /// How long a tick of TS val is, if it is to be checked.
     pub tick: Option<Span>,
     pub scaled_echoes: bool,
+    /// Longer packets that arrive are segments of so many bytes which the device has joined.
+    pub joined: Option<u64>,
     mtu: u64,
     ipv6: bool,
     /// Addresses of the script's end and of the host, of which cookies are made.
@@ -55,6 +57,7 @@ impl Setup {
             strict: false,
             tick: None,
             scaled_echoes: false,
+            joined: None,
             mtu: MTU,
             ipv6: false,
             remote: REMOTE,
@@ -81,6 +84,7 @@ impl Setup {
             "tcp_ts_tick_usecs" => self.tick = Some(Span::from_us(number(1_000_000)?)).filter(|tick| tick.0 > 0),
             "tcp_ts_ecr_scaled" => self.scaled_echoes = true,
             "strict_segments" => self.strict = true,
+            "mss" => self.joined = Some(number(65_535)?.max(1)),
             "mtu" => self.mtu = number(65_535)?,
             "remote_ip" | "local_ip" => {
                 if let Ok(address) = option.value.parse::<std::net::Ipv4Addr>() {

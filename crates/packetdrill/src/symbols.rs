@@ -80,6 +80,7 @@ const SYMBOLS: &[(&str, i64)] = &[
     ("TCP_FASTOPEN_NO_COOKIE", 34),
     ("TCP_INQ", 36),
     ("TCP_CM_INQ", 36),
+    ("TCP_RTO_MAX_MS", 44),
     ("IP_TOS", 1),
     ("IP_MTU_DISCOVER", 10),
     ("IP_RECVERR", 11),
@@ -122,7 +123,14 @@ const SYMBOLS: &[(&str, i64)] = &[
     ("SCM_TSTAMP_SND", 0),
     ("SCM_TSTAMP_SCHED", 1),
     ("SCM_TSTAMP_ACK", 2),
+    ("EIO", 5),
+    ("EPIPE", 32),
     ("ENOMSG", 42),
+    ("ECONNABORTED", 103),
+    ("ECONNRESET", 104),
+    ("ETIMEDOUT", 110),
+    ("ECONNREFUSED", 111),
+    ("EHOSTUNREACH", 113),
 ];
 
 pub const POLLIN: i64 = 0x1;

@@ -17,11 +17,10 @@ pub struct Sysctls {
 
 /// Settings without a meaning here: segments leave one by one and at once, routes and listeners have no limits, and what the others
 /// rule is not modelled and does nothing unless a script asks for it in other ways too.
-const WITHOUT_MEANING: [&str; 14] = [
+const WITHOUT_MEANING: [&str; 13] = [
     "tcp_autocorking",
     "tcp_base_mss",
     "tcp_fack",
-    "tcp_invalid_ratelimit",
     "tcp_limit_output_bytes",
     "tcp_max_syn_backlog",
     "tcp_min_tso_segs",
@@ -35,7 +34,7 @@ const WITHOUT_MEANING: [&str; 14] = [
 ];
 
 /// Settings that have a meaning in [`Sysctls::apply`] or elsewhere, with the largest number that they may have.
-const NUMBERS: [(&str, u64); 25] = [
+const NUMBERS: [(&str, u64); 28] = [
     ("tcp_timestamps", 1),
     ("tcp_sack", 1),
     ("tcp_dsack", 1),
@@ -59,6 +58,9 @@ const NUMBERS: [(&str, u64); 25] = [
     ("tcp_retries2", 255),
     ("tcp_orphan_retries", 255),
     ("tcp_fin_timeout", 86_400),
+    ("tcp_rto_max_ms", 120_000),
+    ("tcp_invalid_ratelimit", 0x7FFF_FFFF),
+    ("tcp_rto_min_us", 1_000_000),
     ("tcp_fastopen", 0xFFFF_FFFF),
     ("tcp_fastopen_blackhole_timeout_sec", 86_400),
 ];
@@ -157,6 +159,15 @@ impl Sysctls {
         }
         if let Some(value) = self.number("tcp_fin_timeout") {
             o.fin_timeout = Span::from_s(value);
+        }
+        if let Some(value) = self.number("tcp_invalid_ratelimit") {
+            o.invalid_ratelimit = Span::from_ms(value);
+        }
+        if let Some(value) = self.number("tcp_rto_max_ms") {
+            o.rto_max = Span::from_ms(value.max(1000));
+        }
+        if let Some(value) = self.number("tcp_rto_min_us") {
+            o.rto_min = Span::from_us(value.max(1));
         }
         if self.fair_queue {
             o.pacing = Pacing::Window;

@@ -32,6 +32,8 @@ pub struct Progress {
     pub timed_out: bool,
 }
 
+/// `net.core.somaxconn`: connections that may wait to be accepted at most.
+const SOMAXCONN: u64 = 4096;
 pub(super) const MSG_PEEK: i64 = 0x2;
 pub(super) const MSG_DONTWAIT: i64 = 0x40;
 const MSG_EOR: i64 = 0x80;
@@ -127,6 +129,7 @@ impl Host {
         }
         socket.role = Role::Listener;
         let backlog = number(args, 1)?.max(0) as u64;
+        socket.backlog = backlog.min(SOMAXCONN);
         let serves = self.fast_open_serves();
         let queue = &mut self.sockets[index].fast.queue;
         if serves && queue.is_none() {
@@ -182,6 +185,7 @@ impl Host {
                 }
                 socket.open = Open::Connecting;
                 self.open(index, false);
+                self.opened += 1;
                 let now = self.now;
                 if let Some(endpoint) = &mut self.sockets[index].endpoint {
                     endpoint.connect(now);

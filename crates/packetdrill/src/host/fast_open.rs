@@ -118,6 +118,7 @@ impl Host {
     /// Opens the connection with `bytes` to send; returns how many the SYN takes.
     fn begin_fast(&mut self, index: usize, request: &FastOpenRequest, bytes: u64) -> u64 {
         self.open(index, false);
+        self.opened += 1;
         let now = self.now;
         let socket = &mut self.sockets[index];
         socket.fast.deferred = false;

@@ -13,8 +13,7 @@ mod queue;
 mod socket;
 
 use crate::sysctl::Sysctls;
-use crate::verdict::Stop;
-use elephan_tcp::{Endpoint, Flags, Options, SackBlocks, Segment, State};
+use elephan_tcp::{Endpoint, Flags, Info, Options, SackBlocks, Segment, State};
 use elephan_units::{Bytes, Time};
 use epoll::Epoll;
 use socket::{Open, Role, Socket};
@@ -58,10 +57,14 @@ pub struct Host {
     fast: Kept,
     /// How many connections the application has opened.
     pub opened: u64,
+    /// How many packets have been put into the outbox.
+    pub sent: u64,
+    /// Longer packets that arrive are joined segments of so many bytes.
+    joined: Option<u64>,
 }
 
 impl Host {
-    pub fn new(mut stack: Options, fast: Kept) -> Host {
+    pub fn new(mut stack: Options, fast: Kept, joined: Option<u64>) -> Host {
         // A socket of Linux has Nagle's algorithm until TCP_NODELAY.
         stack.nagle = true;
         stack.send_buffer = Bytes(NO_LIMIT);
@@ -76,17 +79,49 @@ impl Host {
             outbox: VecDeque::new(),
             fast,
             opened: 0,
+            sent: 0,
+            joined,
         }
     }
 
     /// The endpoint under test.
-    pub fn endpoint(&self) -> Option<&Endpoint> {
+    fn endpoint(&self) -> Option<&Endpoint> {
         self.sockets[self.tested?].endpoint.as_ref()
     }
 
-    /// Whether the endpoint under test has begun a connection that is not over.
-    pub fn is_connected(&self) -> bool {
-        self.endpoint().is_some_and(|endpoint| endpoint.state() != State::Closed)
+    /// Returns what `TCP_INFO` says of the endpoint under test. Before there is a connection that is the newest socket: closed, or a
+    /// listener, of which Linux says the connections to accept and how many may wait (`tcp_get_info`).
+    pub fn info(&self) -> Option<Info> {
+        if let Some(endpoint) = self.endpoint() {
+            return Some(endpoint.info(self.now));
+        }
+        let index = self.listener().or(self.sockets.len().checked_sub(1))?;
+        let socket = &self.sockets[index];
+        let options = self.options_of(index, socket.role == Role::Listener);
+        let info = Endpoint::new(&options, options.controller(), ISN).info(self.now);
+        if socket.role != Role::Listener {
+            return Some(info);
+        }
+        Some(Info {
+            state: State::Listen,
+            unacked: socket.arrived.len() as u64,
+            sacked: socket.backlog,
+            snd_cwnd: info.snd_cwnd,
+            reordering: info.reordering,
+            ..Info::default()
+        })
+    }
+
+    fn listener(&self) -> Option<usize> {
+        self.sockets.iter().rposition(|socket| socket.role == Role::Listener)
+    }
+
+    /// Whether a SYN says where the peer's numbers begin, and whether it opens a connection of the listener.
+    pub fn awaits_syn(&self) -> (bool, bool) {
+        match self.endpoint().map_or(State::Closed, Endpoint::state) {
+            State::Closed => (self.listener().is_some(), self.listener().is_some()),
+            state => (state < State::SynReceived, state == State::Listen),
+        }
     }
 
     /// Takes over settings. Connections that there are look at some of them with every segment.
@@ -127,11 +162,11 @@ impl Host {
     }
 
     /// A segment of the script arrives.
-    pub fn deliver(&mut self, segment: &Segment, sack: &SackBlocks) -> Result<(), Stop> {
-        let index = self.receiver(segment)?;
+    pub fn deliver(&mut self, segment: &Segment, sack: &SackBlocks) {
+        let index = self.receiver(segment);
         let socket = &mut self.sockets[index];
         let (before, refuses) = (socket.state(), socket.refuses(segment));
-        let Some(endpoint) = &mut socket.endpoint else { return Ok(()) };
+        let Some(endpoint) = &mut socket.endpoint else { return };
         if refuses {
             endpoint.forget(self.now);
         }
@@ -139,32 +174,36 @@ impl Host {
         socket.note_reset(before, segment, self.now);
         self.settle(index);
         self.keep_fast_open(index);
-        Ok(())
     }
 
-    /// The socket that a segment is for: the one under test while it lives, or a new one of the listener.
-    fn receiver(&mut self, segment: &Segment) -> Result<usize, Stop> {
+    /// The socket that a segment is for: the one under test while it lives, or a new one of the listener. Before there is a
+    /// connection a listener answers what is no SYN too, and without one the host, which has no socket for it.
+    fn receiver(&mut self, segment: &Segment) -> usize {
         let alive = self.tested.filter(|index| {
             let state = self.sockets[*index].endpoint.as_ref().map_or(State::Closed, Endpoint::state);
             state != State::Closed
         });
         if let Some(index) = alive {
-            return Ok(index);
+            return index;
         }
-        let listener = self.sockets.iter().rposition(|socket| socket.role == Role::Listener);
-        if let Some(listener) = listener
-            && segment.flags.any(Flags::SYN)
+        if let Some(listener) = self.listener()
+            && (segment.flags.any(Flags::SYN) || self.tested.is_none())
         {
             let child = self.sockets[listener].child(listener);
-            self.sockets.push(child);
-            let index = self.sockets.len() - 1;
-            self.open(index, true);
-            return Ok(index);
+            return self.answer_by(child, true);
         }
         match self.tested {
-            Some(index) => Ok(index),
-            None => Err(Stop::CannotRun("packets before there is a connection".to_owned())),
+            Some(index) => index,
+            None => self.answer_by(Socket::new(None), false),
         }
+    }
+
+    /// Puts a socket under test that no call has made: a listener's, or a closed one.
+    fn answer_by(&mut self, socket: Socket, listens: bool) -> usize {
+        self.sockets.push(socket);
+        let index = self.sockets.len() - 1;
+        self.open(index, listens);
+        index
     }
 
     /// Makes the endpoint of a socket, which is under test from now on.
@@ -173,12 +212,15 @@ impl Host {
         let mut endpoint = Endpoint::new(&options, options.controller(), ISN);
         endpoint.set_auto_read(false);
         endpoint.keep_times();
+        if let Some(bytes) = self.joined {
+            endpoint.set_joined_segments(bytes);
+        }
         endpoint.set_linger(self.sockets[index].linger_of());
         let listener = self.sockets[index].listener.filter(|_| passive);
         match listener.and_then(|listener| self.fast_open_listener(listener)) {
             Some(fast) => endpoint.listen_fast(&fast),
             None if passive => endpoint.listen(),
-            None => self.opened += 1,
+            None => {}
         }
         self.sockets[index].endpoint = Some(endpoint);
         self.sockets[index].role = Role::Stream;
@@ -215,6 +257,7 @@ impl Host {
         while endpoint.poll_transmit(now, &mut sent.segment, &mut sent.sack) {
             if tested {
                 self.outbox.push_back(sent);
+                self.sent += 1;
             }
         }
         socket.queue.settle(endpoint);

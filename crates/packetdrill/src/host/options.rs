@@ -4,7 +4,7 @@ use super::calls::{is_open, number};
 use super::queue::SEND_BUFFER_MIN;
 use super::{Host, Outcome, Role};
 use crate::script::Value;
-use crate::symbols::named;
+use crate::symbols::{named, symbol};
 use crate::sysctl;
 use crate::verdict::Stop;
 use elephan_units::Span;
@@ -12,6 +12,8 @@ use elephan_units::Span;
 const SOL_IP: i64 = 0;
 const SOL_SOCKET: i64 = 1;
 const SOL_TCP: i64 = 6;
+/// What `TCP_RTO_MAX_MS` may be (Linux TCP_RTO_MAX_MIN_SEC, TCP_RTO_MAX).
+const RTO_MAX_MS: std::ops::RangeInclusive<i64> = 1000..=120_000;
 /// Smallest receive buffer, as a window (Linux SOCK_MIN_RCVBUF, half of it).
 const RECEIVE_MIN: u64 = 1152;
 
@@ -135,6 +137,15 @@ impl Host {
                 socket.queue.low_water = socket.low_water.unwrap_or(self.sysctls.low_water());
             }
             (SOL_TCP, 36) => socket.reports_inq = given != 0,
+            (SOL_TCP, 44) => {
+                if !RTO_MAX_MS.contains(&given) {
+                    return Ok(Outcome::Fail("EINVAL"));
+                }
+                socket.rto_max = Some(Span::from_ms(size));
+                if let Some(endpoint) = &mut socket.endpoint {
+                    endpoint.set_rto_max(Span::from_ms(size));
+                }
+            }
             _ => return missing(option_name(level, option)),
         }
         Ok(Outcome::Done(0))
@@ -187,7 +198,7 @@ impl Host {
         let (level, option) = (number(args, 1)?, number(args, 2)?);
         let socket = &mut self.sockets[index];
         let got = match (level, option) {
-            (SOL_SOCKET, 4) => socket.error.take().map_or(0, errno),
+            (SOL_SOCKET, 4) => socket.error.take().and_then(symbol).unwrap_or(0),
             (SOL_SOCKET, 7) => socket.queue.limit as i64,
             (SOL_SOCKET, 8) => match socket.receive_buffer {
                 Some(bytes) => 2 * bytes as i64,
@@ -227,15 +238,4 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
         }
     }
     Some(out)
-}
-
-/// Numbers of Linux's errors that a socket may hold.
-fn errno(name: &str) -> i64 {
-    match name {
-        "EPIPE" => 32,
-        "ECONNRESET" => 104,
-        "ETIMEDOUT" => 110,
-        "ECONNREFUSED" => 111,
-        _ => 5,
-    }
 }

@@ -43,6 +43,8 @@ pub(super) struct Socket {
     pub listener: Option<usize>,
     /// Of a listener: connections to accept.
     pub arrived: VecDeque<usize>,
+    /// Of a listener: how many of them may wait.
+    pub backlog: u64,
     pub open: Open,
     pub nonblocking: bool,
     pub shut_read: bool,
@@ -69,6 +71,8 @@ pub(super) struct Socket {
     /// TCP_SYNCNT, TCP_USER_TIMEOUT in ms, TCP_LINGER2 in s.
     pub syn_count: Option<u32>,
     pub user_timeout: u64,
+    /// TCP_RTO_MAX_MS.
+    pub rto_max: Option<Span>,
     pub linger: i64,
     pub fast: Asked,
     seen: Seen,
@@ -81,6 +85,7 @@ impl Socket {
             endpoint: None,
             listener: None,
             arrived: VecDeque::new(),
+            backlog: 0,
             open: Open::No,
             nonblocking: false,
             shut_read: false,
@@ -101,6 +106,7 @@ impl Socket {
             reports_inq: false,
             syn_count: None,
             user_timeout: 0,
+            rto_max: None,
             linger: 0,
             fast: Asked::default(),
             seen: Seen::default(),
@@ -123,6 +129,7 @@ impl Socket {
             reports_inq: self.reports_inq,
             syn_count: self.syn_count,
             user_timeout: self.user_timeout,
+            rto_max: self.rto_max,
             linger: self.linger,
             errors: self.errors.child(),
             ..Socket::new(None)
@@ -153,6 +160,7 @@ impl Socket {
             (o.syn_retries, o.syn_ack_retries) = (retries, retries);
         }
         o.user_timeout = Span::from_ms(self.user_timeout);
+        o.rto_max = self.rto_max.unwrap_or(o.rto_max);
         if let Some(congestion_control) = &self.congestion_control {
             o.congestion_control = congestion_control.clone();
         }

@@ -18,6 +18,7 @@ CONSTANTS = {
     **{name: getattr(socket, name) for name in dir(socket) if re.match(r"(SO_|SOL_|TCP_|MSG_|SHUT_|IPPROTO_)", name)},
     **{name: getattr(select, name) for name in dir(select) if re.match(r"(POLL|EPOLL)", name)},
     **{name: getattr(fcntl, name) for name in ("F_GETFL", "F_SETFL")},
+    **{name: number for number, name in errno.errorcode.items()},
     "O_RDWR": 2,
     "O_NONBLOCK": 0o4000,
     "SOL_TCP": 6,
@@ -106,6 +107,10 @@ class Sockets:
         self.of(call.given[0]).listen(int(call.given[1]))
         self.latest = self.latest or self.of(call.given[0])
         return 0
+
+    def listens(self) -> bool:
+        """Returns whether a SYN can begin another connection."""
+        return any(known.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) for known in self.known.values())
 
     def do_accept(self, call: Call) -> int:
         descriptor, _ = self.of(call.given[0])._accept()  # type: ignore[attr-defined]

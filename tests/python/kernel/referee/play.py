@@ -67,8 +67,8 @@ class Near(int):
     __hash__ = int.__hash__
 
 
-# Fields of `tcp_info` that are measured times in microseconds.
-CLOCKED = ("rto", "ato", "rtt", "rttvar", "rcv_rtt", "min_rtt", "busy_time", "rwnd_limited", "sndbuf_limited")
+# Fields of `tcp_info` that are measured times in microseconds, and the rate that follows from one.
+CLOCKED = ("rto", "ato", "rtt", "rttvar", "rcv_rtt", "min_rtt", "busy_time", "rwnd_limited", "sndbuf_limited", "delivery_rate")
 
 
 class Differs(Exception):
@@ -222,10 +222,11 @@ class Player:
 
     def send(self, packet: Packet) -> None:
         syn = packet.flags & SYN != 0
-        if syn and not packet.flags & ACK and (self.connection.opened or self.connection.ports == (PORT, PORT)):
+        stays = self.connection.opened and not self.sockets.listens()
+        if syn and not packet.flags & ACK and not stays and (self.connection.opened or self.connection.ports == (PORT, PORT)):
             self.open(Connection((49152, PORT)))
         mine = self.connection
-        if syn:
+        if syn and not stays:
             mine.peer = packet.seq
             mine.opened |= mine.own != 0
         seq = packet.seq if syn else packet.seq + mine.peer
@@ -385,6 +386,9 @@ class Player:
 
     def code(self, text: str) -> None:
         latest = self.sockets.latest
+        if latest is None and not self.by_ports:
+            # No packet has come: the newest socket, a listener or a closed one.
+            latest = next(reversed(self.sockets.known.values()), None)
         names: dict[str, object] = dict(CONSTANTS)
         if "tcpi_" in text:
             if latest is None:
