@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import math
 import re
 import shlex
+import shutil
 import struct
 import subprocess
 import threading
@@ -23,6 +26,8 @@ LATE_S = 0.002
 TRIES = 4
 # The kernel's jiffy (CONFIG_HZ 250), and how far apart timers are that run longer (kernel/time/timer.c: levels of 64 slots).
 JIFFY_S = 0.004
+# Where a shell sends what a command says.
+REDIRECTED = re.compile(r"\s*\d?>\s*(?:/dev/null|&\d)")
 STATES = ("ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2", "TIME_WAIT", "CLOSE", "CLOSE_WAIT", "LAST_ACK", "LISTEN")
 CONSTANTS = {
     **{f"TCP_{name}": number for number, name in enumerate((*STATES, "CLOSING"), 1)},
@@ -133,6 +138,11 @@ def played(text: str, folder: Path, offload: bool = False) -> Verdict:
     return Verdict("late", got=f"the referee was {1e3 * verdict.late_s:.1f} ms late in each of {TRIES} plays")
 
 
+def calculated(line: str) -> str:
+    """Returns a line of a shell with products of numbers in `$((...))` worked out."""
+    return re.sub(r"\$\(\(([\d*\s]+)\)\)", lambda found: str(math.prod(int(part) for part in found[1].split("*"))), line)
+
+
 class Player:
     def __init__(self, folder: Path, settings: dict[str, str], offload: bool = False) -> None:
         self.folder, self.settings = folder, settings
@@ -168,22 +178,32 @@ class Player:
         return Verdict("agrees", late_s=self.late)
 
     def command(self, text: str) -> None:
-        for line in text.splitlines():
-            words = shlex.split(line, comments=True)
+        for line in text.replace("\\\n", " ").splitlines():
+            words = shlex.split(calculated(REDIRECTED.sub("", line)), comments=True)
             if not words:
                 continue
             if words[0].endswith(".sh") and (self.folder / words[0]).is_file():
                 self.command((self.folder / words[0]).read_text())
             elif words[0] == "sysctl":
+                self.sysctls([word for word in words[1:] if word != "-q"], quiet="-q" in words)
+            elif words[0].endswith("set_sysctls.py"):
                 self.sysctls(words[1:])
-            elif words[:2] == ["ip", "tcp_metrics"]:
+            elif words[0].startswith("/tmp/sysctl_restore_"):
+                # Settings end with the namespace.
+                continue
+            elif words[:2] == ["tc", "qdisc"] and words[-2:] == ["root", "pfifo"]:
+                # What the device has is one.
+                continue
+            elif (words[:2] == ["tc", "qdisc"] and "fq" in words and shutil.which("tc")) or words[:2] == ["ip", "tcp_metrics"]:
                 subprocess.run(words, check=False, capture_output=True)
             else:
                 raise NotInLanguage(f"the command {' '.join(words)!r}")
 
-    def sysctls(self, words: list[str]) -> None:
+    def sysctls(self, words: list[str], quiet: bool = False) -> None:
+        """Sets sysctls; `quiet` ones only where this kernel has them."""
         for word in (word for word in words if not word.startswith("-")):
             name, _, value = word.partition("=")
+            name = name.removeprefix("/proc/sys/").replace("/", ".")
             if not name.startswith("net.ipv4.tcp_"):
                 raise NotInLanguage(f"the sysctl {name}")
             if name == "net.ipv4.tcp_congestion_control":
@@ -193,6 +213,8 @@ class Player:
             try:
                 sysctl(name, value)
             except OSError as error:
+                if quiet and error.errno == errno.ENOENT:
+                    continue
                 raise NotInLanguage(f"sysctl {word}: {error.strerror}") from None
 
     def step(self, event: Event) -> None:

@@ -154,15 +154,23 @@ def _options(text: str, line: int) -> list[tuple[int, bytes]]:
                 edges = [int(edge) for block in blocks for edge in block.split(":")]
                 options.append((SACK, struct.pack(f"!{len(edges)}I", *edges)))
             case ["FO", *cookie]:
-                options.append((COOKIE, bytes.fromhex("".join(cookie))))
+                options.append((COOKIE, _cookie(cookie, line)))
             case ["FOEXP", *cookie]:
-                options.append((EXPERIMENT, b"\xf9\x89" + bytes.fromhex("".join(cookie))))
+                options.append((EXPERIMENT, b"\xf9\x89" + _cookie(cookie, line)))
             case ["ECN", *counters]:
                 kind = ACCECN1 if counters and counters[0] == "e1b" else ACCECN0
                 options.append((kind, b"".join(int(number).to_bytes(3, "big") for number in counters[1::2])))
             case _:
                 raise NotInLanguage(f"line {line}: the option {' '.join(words)!r}")
     return options
+
+
+def _cookie(words: list[str], line: int) -> bytes:
+    """Returns a Fast Open cookie; `TFO_COOKIE` is the one that google/packetdrill's runner defines for its addresses and key."""
+    try:
+        return bytes.fromhex("".join(words).replace("TFO_COOKIE", "3021b9d889017eeb"))
+    except ValueError:
+        raise NotInLanguage(f"line {line}: the cookie {' '.join(words)!r}") from None
 
 
 def call(text: str, line: int) -> Call:
