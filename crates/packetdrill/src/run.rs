@@ -208,8 +208,8 @@ impl<'a> Runner<'a> {
     }
 
     fn deliver(&mut self, packet: &Packet) -> Result<(), Stop> {
-        let (awaits_syn, opens) = self.host.awaits_syn();
-        if packet.flags & flag::SYN != 0 && packet.flags & flag::ACK == 0 && opens {
+        let (awaits_syn, opens) = self.host.awaits_syn(packet.seq, packet.flags & flag::ACK != 0);
+        if packet.flags & flag::SYN != 0 && opens {
             self.mapping.restart();
         }
         let (segment, sack) = self.mapping.inbound(packet, awaits_syn)?;

@@ -116,12 +116,15 @@ impl Host {
         self.sockets.iter().rposition(|socket| socket.role == Role::Listener)
     }
 
-    /// Whether a SYN says where the peer's numbers begin, and whether it opens a connection of the listener.
-    pub fn awaits_syn(&self) -> (bool, bool) {
-        match self.endpoint().map_or(State::Closed, Endpoint::state) {
-            State::Closed => (self.listener().is_some(), self.listener().is_some()),
-            state => (state < State::SynReceived, state == State::Listen),
-        }
+    /// Whether a SYN with this number, which `acks` or not, says where the peer's numbers begin, and whether it opens a connection of the
+    /// listener.
+    pub fn awaits_syn(&self, seq: u32, acks: bool) -> (bool, bool) {
+        let opens = match self.endpoint().map_or(State::Closed, Endpoint::state) {
+            State::Closed => self.listener().is_some(),
+            State::TimeWait => self.tested.is_some_and(|index| self.reopens(index, seq)),
+            state => return (state < State::SynReceived, state == State::Listen && !acks),
+        };
+        (opens && !acks, opens && !acks)
     }
 
     /// Takes over settings. Connections that there are look at some of them with every segment.
@@ -181,7 +184,8 @@ impl Host {
     fn receiver(&mut self, segment: &Segment) -> usize {
         let alive = self.tested.filter(|index| {
             let state = self.sockets[*index].endpoint.as_ref().map_or(State::Closed, Endpoint::state);
-            state != State::Closed
+            let syn = segment.flags.any(Flags::SYN) && !segment.flags.any(Flags::ACK | Flags::RST);
+            state != State::Closed && !(syn && self.reopens(*index, segment.seq))
         });
         if let Some(index) = alive {
             return index;
@@ -196,6 +200,16 @@ impl Host {
             Some(index) => index,
             None => self.answer_by(Socket::new(None), false),
         }
+    }
+
+    /// Whether a SYN with this number begins another connection while this one is in TIME-WAIT: its number is larger than all before (RFC 9293 section
+    /// 3.10.7.4, fourth, MAY-2; Linux and FreeBSD do so).
+    fn reopens(&self, index: usize, seq: u32) -> bool {
+        let socket = &self.sockets[index];
+        let Some(endpoint) = socket.endpoint.as_ref().filter(|e| e.state() == State::TimeWait) else { return false };
+        // SYN and FIN of the old connection have numbers too.
+        let next = socket.peer_isn.wrapping_add(2).wrapping_add(endpoint.arrived() as u32);
+        self.listener().is_some() && seq.wrapping_sub(next).cast_signed() > 0
     }
 
     /// Puts a socket under test that no call has made: a listener's, or a closed one.

@@ -4,6 +4,7 @@ use super::errors::ErrorQueue;
 use super::fast_open::Asked;
 use super::queue::{SEND_BUFFER, SendQueue};
 use crate::symbols::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP};
+use elephan_tcp::options::Acceptance;
 use elephan_tcp::{Endpoint, Flags, Linger, Options, Segment, State};
 use elephan_units::{Bytes, Span, Time};
 use std::collections::VecDeque;
@@ -202,9 +203,13 @@ impl Socket {
             if before == State::SynReceived && self.open != Open::Done {
                 self.fast.reset_at = Some(now);
             }
+            let linux =
+                self.endpoint.as_ref().is_some_and(|endpoint| endpoint.options().acceptance == Acceptance::Linux);
             self.error = Some(match before {
                 State::SynSent => "ECONNREFUSED",
-                State::CloseWait => "EPIPE",
+                // RFC 9293 section 3.10.7.4, second: so is what was opened actively.
+                State::SynReceived if !linux => "ECONNREFUSED",
+                State::CloseWait if linux => "EPIPE",
                 _ => "ECONNRESET",
             });
         }

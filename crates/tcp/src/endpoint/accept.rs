@@ -11,8 +11,8 @@
 //! ```
 //!
 //! The number of step 5 is checked by [`Endpoint::on_ack`], step 6 follows in its caller. In two cases the gate is wider than the
-//! letter of RFC 9293. A segment without data at the right edge of the window is acceptable: two ends that have filled each
-//! other's windows would otherwise answer each other for ever. A segment at the left edge is acceptable while the window is
+//! letter of RFC 9293. A segment without data at the right edge of the window is acceptable, unless it is a reset: two ends that have
+//! filled each other's windows would otherwise answer each other for ever. A segment at the left edge is acceptable while the window is
 //! closed ("special allowance" for ACKs).
 //!
 //! Linux (`tcp_validate_incoming`, `tcp_disordered_ack_check`) takes timestamps that are one tick too old, measures the left edge of
@@ -96,7 +96,8 @@ impl Endpoint {
         } else if self.accepts_as_linux() {
             ahead + len >= self.rx.last_ack as i64 - nxt && ahead <= room
         } else if len == 0 {
-            (0..=room).contains(&ahead)
+            // A reset at the right edge is outside (RFC 5961 section 3.2).
+            ahead == 0 || (0..room + i64::from(!seg.flags.any(Flags::RST))).contains(&ahead)
         } else {
             ahead == 0 || (ahead + len > 0 && ahead < room)
         }
@@ -119,6 +120,16 @@ impl Endpoint {
         let renews = if self.accepts_as_linux() { Flags::ACK } else { Flags::FIN };
         if self.state == State::TimeWait && seg.flags.any(renews) {
             self.time_wait(now);
+        }
+    }
+
+    /// What arrives in TIME-WAIT is acknowledged (RFC 9293 section 3.10.7.4, fifth), unless it says what both ends know: else two ends
+    /// in TIME-WAIT would answer each other for ever. Linux answers what is unacceptable alone.
+    #[cold]
+    pub(super) fn answer_in_time_wait(&mut self, now: Time, seg: &Segment, seq: u64, ack: u64) {
+        let known = seg.seq_len() == 0 && seq == self.rx.nxt && ack == self.tx.board.nxt();
+        if !known && !self.accepts_as_linux() {
+            self.challenge(now);
         }
     }
 
@@ -169,6 +180,7 @@ impl Endpoint {
         if right {
             self.establish(now, seg);
             self.after_fast_open(now, seg);
+            self.take_syn_text(now);
         } else {
             self.refuse(seg);
         }

@@ -71,6 +71,9 @@ impl Endpoint {
         let una = self.tx.board.una();
         let ahead = seg.ack.wrapping_sub(self.isn.wrapping_add(una as u32)) as i32;
         let ack = una.wrapping_add_signed(i64::from(ahead));
+        if self.state == State::TimeWait {
+            self.answer_in_time_wait(now, seg, seq, ack);
+        }
         let unsent = ahead > 0 && ack > self.tx.board.nxt().max(self.tx.probed);
         if unsent || ahead < 0 && (ack > una || self.is_too_old(ack)) {
             // Linux `tcp_ack`, `tcp_rcv_established`: an established connection says nothing to an ACK of what was never sent.

@@ -39,6 +39,8 @@ pub(super) struct Aside {
     more: bool,
     /// Segments that had arrived when it said so: what arrives later lets the rest out.
     more_at: u64,
+    /// Text and FIN of the peer's SYN, which wait for the connection to be established.
+    syn_text: Option<(u32, Flags)>,
     /// A writer waits for the connection: the ACK of the SYN-ACK waits for what it writes.
     writer_waits: bool,
     /// Of a client or a server that uses Fast Open.
@@ -103,6 +105,22 @@ impl Endpoint {
         self.ack_at = now.saturating_add(DELAY_MAX);
         if let Some(adaptive) = &mut self.rx.adaptive {
             adaptive.be_quick(self.rx.edge - self.rx.nxt, QUICK_MAX);
+        }
+    }
+
+    /// Keeps text and FIN of a SYN until the connection is established (RFC 9293 sections 3.10.7.2 and 3.10.7.3). What asks for Fast Open
+    /// has rules of its own. Linux drops them.
+    pub(super) fn keep_syn_text(&mut self, seg: &Segment, sack: &SackBlocks) {
+        let plain = seg.fast_open(sack).is_none() && !self.accepts_as_linux();
+        if plain && (seg.len > 0 || seg.flags.any(Flags::FIN)) {
+            self.aside().syn_text = Some((seg.len, Flags(seg.flags.0 & (Flags::FIN | Flags::PSH).0)));
+        }
+    }
+
+    /// The connection is established: takes what the peer's SYN brought.
+    pub(super) fn take_syn_text(&mut self, now: Time) {
+        if let Some((len, flags)) = self.aside.as_mut().and_then(|aside| aside.syn_text.take()) {
+            self.on_data(now, &Segment { seq: self.irs.wrapping_add(1), len, flags, ..Segment::default() }, 1);
         }
     }
 

@@ -180,6 +180,7 @@ impl Endpoint {
                 self.rx.offer_whole(self.options.segment_bytes());
             }
             self.open(now, State::SynReceived);
+            self.keep_syn_text(seg, sack);
             self.try_fast_open(now, seg, sack);
         } else if seg.flags.any(Flags::ACK) {
             self.refuse(seg);
@@ -213,9 +214,12 @@ impl Endpoint {
             self.establish(now, seg);
             self.acknowledge_syn_ack(now);
             self.after_fast_open(now, seg);
+            self.keep_syn_text(seg, sack);
+            self.take_syn_text(now);
         } else {
             // Simultaneous open.
             self.open(now, State::SynReceived);
+            self.keep_syn_text(seg, sack);
         }
     }
 

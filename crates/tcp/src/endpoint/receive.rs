@@ -83,7 +83,7 @@ impl Endpoint {
     }
 
     #[inline]
-    fn on_data(&mut self, now: Time, seg: &Segment, seq: u64) {
+    pub(super) fn on_data(&mut self, now: Time, seg: &Segment, seq: u64) {
         if self.rx.fin {
             return self.after_fin(now, seg, seq);
         }

@@ -4,6 +4,7 @@
 use crate::common::*;
 use crate::lone::*;
 use elephan_tcp::{Flags, Overrides, Segment, State};
+use elephan_units::{Bytes, Time};
 
 const BOTH: [&str; 2] = ["rfc", "linux"];
 
@@ -252,5 +253,54 @@ fn a_new_fin_is_no_duplicate() {
                 assert_eq!(blocks(b.take(bare)), [(end, end + 1)], "{stack}");
             }
         }
+    }
+}
+
+/// RFC 5961 section 3.2: a reset outside the window is dropped in silence. The window ends before its right edge, where Linux's
+/// `tcp_sequence` still takes it. The window of 10000 here begins at 101.
+#[test]
+fn a_reset_at_the_right_edge_of_the_window() {
+    let window = Overrides { receive_window: Some(Bytes(10_000)), window_scaling: Some(false), ..plain() };
+    for (stack, seq, answers) in
+        [("rfc", 10_100, 1), ("rfc", 10_101, 0), ("freebsd", 10_100, 1), ("freebsd", 10_101, 0), ("linux", 10_102, 0)]
+    {
+        let mut b = Lone::established(stack, &window);
+        let reset = Segment { flags: Flags::RST, ..segment(seq, 0, 0, None) };
+        assert_eq!((b.take(reset).len(), b.end.state()), (answers, State::Established), "{stack} {seq}");
+    }
+}
+
+/// RFC 9293 section 3.10.7.4, fifth: what arrives in TIME-WAIT is acknowledged; what says only what both ends know is not, or two ends
+/// would answer each other for ever. Linux says nothing to either (`tcp_timewait_state_process`).
+#[test]
+fn what_arrives_in_time_wait() {
+    for (stack, answers) in [("rfc", 1), ("freebsd", 1), ("linux", 0)] {
+        let mut b = Lone::established(stack, &plain());
+        b.end.close(Time::ZERO);
+        b.poll();
+        b.take(Segment { flags: Flags::ACK | Flags::FIN, ..segment(PEER + 1, OWN + 2, 0, None) });
+        assert_eq!(b.end.state(), State::TimeWait, "{stack}");
+        assert_eq!(b.take(segment(PEER + 2, OWN + 2, 0, None)).len(), 0, "{stack}");
+        let said: Vec<Said> = b.take(segment(PEER + 3, OWN + 2, 0, None)).iter().map(said).collect();
+        assert_eq!(said, vec![(Flags::ACK, OWN + 2, PEER + 2, 0); answers], "{stack}");
+    }
+}
+
+/// RFC 9293 sections 3.10.7.2 and 3.10.7.3: text of a SYN or a SYN-ACK is taken once the connection is established. The SYN-ACK
+/// acknowledges the SYN alone. Linux drops such text outside Fast Open.
+#[test]
+fn text_of_a_syn_waits_for_the_connection() {
+    for (stack, taken) in [("rfc", 3), ("freebsd", 3), ("linux", 0)] {
+        let syn = Segment { flags: Flags::SYN, len: 3, mss: 1460, ..segment(PEER, 0, 0, None) };
+        let mut b = Lone::listening(stack, &plain());
+        let answers = b.take(syn);
+        assert_eq!((answers.len(), answers[0].0.ack, b.end.arrived()), (1, PEER + 1, 0), "{stack}");
+        b.take(segment(PEER + 1, OWN + 1, 0, None));
+        assert_eq!((b.end.state(), b.end.arrived()), (State::Established, taken), "{stack}");
+
+        let mut a = Lone::connecting(stack, &plain());
+        let answers = a.take(Segment { flags: Flags::SYN | Flags::ACK, ack: OWN + 1, ..syn });
+        assert_eq!((a.end.state(), a.end.arrived()), (State::Established, taken), "{stack}");
+        assert_eq!(answers.last().map(|(seg, _)| seg.ack), Some(PEER + 1 + taken as u32), "{stack}");
     }
 }
