@@ -143,6 +143,9 @@ def _simulated(case: Course, controller: str | dict[str, Any], seed: int = 0) ->
         forward["reorder"] = {"share": case.reorder[0], "extra": f"{case.reorder[1]} s"}
     if case.duplicate:
         forward["duplicate"] = case.duplicate
+    if case.loss:
+        forward["loss"] = {"bernoulli": case.loss}
+    back = {"loss": {"bernoulli": case.ack_loss}} if case.ack_loss else {}
     tcp: dict[str, Any] = {"pacing": "window" if case.paced else "law"}
     tcp |= {"ecn": "classic"} if case.mark_above is not None else {}
     tcp |= {"fast_open": "both"} if case.fast_open else {}
@@ -153,6 +156,12 @@ def _simulated(case: Course, controller: str | dict[str, Any], seed: int = 0) ->
     measured = traffic | {"name": "measured", "congestion_control": controller, "start": f"{begin_s} s"}
     if case.writes is not None:
         measured |= {"kind": "messages", "size": f"{case.writes[0]} B", "gap": f"{case.writes[1]} s"}
+    if case.size is not None:
+        measured |= {"size": f"{case.size} B"}
+    others = [
+        traffic | {"name": f"beside {number}", "congestion_control": controller, "start": f"{begin} s"}
+        for number, (controller, begin) in enumerate(case.others, 1)
+    ]
     earning = [traffic | {"name": "earning", "size": "1000 B"}] if case.fast_open else []
     scenario = {
         "title": "Beside a kernel",
@@ -170,9 +179,11 @@ def _simulated(case: Course, controller: str | dict[str, Any], seed: int = 0) ->
                 "delay": f"{case.delay_s} s",
                 "framing": "none",
                 "forward": forward,
+                "backward": back,
             },
         ],
-        "traffic": [measured, *earning],
+        "change": changes(case),
+        "traffic": [measured, *others, *earning],
         "record": {"every": f"{SAMPLE_S} s"},
     }
     run = el.run(scenario)
@@ -185,6 +196,18 @@ def _simulated(case: Course, controller: str | dict[str, Any], seed: int = 0) ->
 
     time_s = column("time_ns") / 1e9 - begin_s
     return Seen(time_s, column("cwnd_bytes") / MSS, column("srtt_ns") / 1e9, flow["thru_octets_acked"], flow["segs_retrans"])
+
+
+def changes(case: Course) -> list[dict[str, Any]]:
+    """Returns what the link of a course changes while it runs."""
+    link = "links.middle->receiver"
+    found = []
+    for at, lasts in case.outages:
+        for time_s, share in ((at, 1.0), (at + lasts, 0.0)):
+            found.append({"at": f"{time_s} s", "set": {f"{link}.forward.loss": {"bernoulli": share}}})
+    if case.new_delay is not None:
+        found.append({"at": f"{case.new_delay[0]} s", "set": {f"{link}.delay": f"{case.new_delay[1]} s"}})
+    return found
 
 
 def table(names: list[str]) -> None:

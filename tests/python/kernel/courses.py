@@ -35,12 +35,23 @@ class Course:
     # The application reads at this rate; none: at once.
     reader_bps: float | None = None
     fast_open: bool = False
+    # Share of the data packets, and of the ACKs, that the link loses.
+    loss: float = 0.0
+    ack_loss: float = 0.0
+    # When nothing gets through towards the receiver, and for how long.
+    outages: tuple[tuple[float, float], ...] = ()
+    # When the delay each way becomes what.
+    new_delay: tuple[float, float] | None = None
+    # The application writes so many bytes in all.
+    size: int | None = None
+    # Connections beside the one that is measured: their controllers and when they begin.
+    others: tuple[tuple[str, float], ...] = ()
     apart: dict[str, Apart] = field(default_factory=dict)
 
     @property
     def drawn(self) -> bool:
         """Whether the link draws at random, so that means over draws are compared."""
-        return self.reorder[0] > 0 or self.duplicate > 0
+        return self.reorder[0] > 0 or max(self.duplicate, self.loss, self.ack_loss) > 0
 
     @property
     def draws(self) -> int:
@@ -110,4 +121,24 @@ COURSES = {
     "reno, ECN": Course("reno", 1000, 10, mark_above=48),
     "cubic, ECN": Course("cubic", 1000, 10, mark_above=48),
     "reno, Fast Open": Course("reno", 83, 6, fast_open=True),
+    "reno, 10 packets": Course("reno", 10, 12),
+    "two reno, 3 s apart": Course("reno", 83, 12, others=(("reno", 3.0),)),
+    "two cubic, 3 s apart": Course("cubic", 83, 12, others=(("cubic", 3.0),)),
+    "three cubic, 2 s apart": Course("cubic", 83, 12, others=(("cubic", 2.0), ("cubic", 4.0))),
+    "reno, 64 KB each 300 ms": Course("reno", 83, 8, writes=(64_000, 0.3)),
+    "cubic, 64 KB each 300 ms": Course("cubic", 83, 8, writes=(64_000, 0.3)),
+    # 30 segments a second, of the second, third and fourth of which the last is lost.
+    "reno, tail losses": Course("reno", 83, 8, (60, 90, 120), writes=(43_440, 1.0)),
+    "cubic, tail losses": Course("cubic", 83, 8, (60, 90, 120), writes=(43_440, 1.0)),
+    "reno, three at the tail": Course("reno", 83, 8, (58, 59, 60), writes=(43_440, 1.0)),
+    "reno, outage of 1 s": Course("reno", 83, 10, outages=((4.0, 1.0),)),
+    "cubic, outage of 1 s": Course("cubic", 83, 10, outages=((4.0, 1.0),)),
+    "cubic, outage of 3 s": Course("cubic", 83, 14, outages=((4.0, 3.0),)),
+    "cubic, outage of 10 s": Course("cubic", 83, 26, outages=((4.0, 10.0),)),
+    "reno, longer path": Course("reno", 83, 12, new_delay=(5.0, 0.05)),
+    "cubic, shorter path": Course("cubic", 83, 12, new_delay=(5.0, 0.01)),
+    "cubic, 1 % of the ACKs lost": Course("cubic", 83, 10, ack_loss=0.01),
+    "cubic, 5 MB, 0.5 % lost": Course("cubic", 83, 14, loss=0.005, size=5_000_000),
+    "reno, 5 MB, 0.5 % lost": Course("reno", 83, 14, loss=0.005, size=5_000_000),
+    "bbr, 1 % lost": Course("bbr", 83, 8, loss=0.01),
 }

@@ -36,8 +36,15 @@ def receive(address: str, given: dict[str, Any]) -> None:
         if given["fast_open"]:
             server.setsockopt(socket.IPPROTO_TCP, socket.TCP_FASTOPEN, 8)
         print("listening", flush=True)
-        for _ in range(2 if given["fast_open"] else 1):
-            read(server.accept()[0], given["reader_bps"])
+        for _ in range(1 if given["fast_open"] else 0):
+            read(server.accept()[0], None)
+        reading = []
+        for _ in range(1 + len(given["others"])):
+            connection = server.accept()[0]
+            reading.append(threading.Thread(target=read, args=(connection, given["reader_bps"])))
+            reading[-1].start()
+        for thread in reading:
+            thread.join()
 
 
 def read(connection: socket.socket, rate_bps: float | None) -> None:
@@ -65,6 +72,18 @@ def earn_cookie(address: str) -> None:
     time.sleep(0.5)
 
 
+def beside(address: str, controller: str, start: float, end: float) -> None:
+    """Writes all the time from `start` on, as a flow beside the one that is measured."""
+    time.sleep(max(0.0, start - time.monotonic()))
+    with socket.socket() as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, controller.encode())
+        connection.connect((address, PORT))
+        connection.settimeout(0.05)
+        while time.monotonic() < end:
+            with contextlib.suppress(TimeoutError):
+                connection.send(bytes(1 << 17))
+
+
 def send(address: str, given: dict[str, Any], out: str) -> None:
     seconds = given["duration_s"]
     connection = socket.socket()
@@ -87,13 +106,16 @@ def send(address: str, given: dict[str, Any], out: str) -> None:
 
     watching = threading.Thread(target=watch)
     watching.start()
+    for controller, begin in given["others"]:
+        threading.Thread(target=beside, args=(address, controller, start + begin, start + seconds), daemon=True).start()
     connection.settimeout(0.05)
     size, gap = given["writes"] or (1 << 17, 0.0)
-    count = 0
-    while (now := time.monotonic()) < start + seconds:
+    count, rest = 0, given["size"] or 1 << 40
+    while (now := time.monotonic()) < start + seconds and rest:
         time.sleep(max(0.0, min(start + count * gap, start + seconds) - now))
         count += 1
-        left = size
+        left = min(size, rest)
+        rest -= left
         while left and time.monotonic() < start + seconds:
             with contextlib.suppress(TimeoutError):
                 left -= connection.send(bytes(left))

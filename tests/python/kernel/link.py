@@ -70,9 +70,12 @@ class Link:
         self.free_at = 0.0
         self.segments, self.acks, self.new, self.newest = 0, 0, 0, 0
         self.isn: int | None = None
+        # When the first packet came, from which the times of `given` count.
+        self.began: float | None = None
         self.delivered, self.late = 0, 0
 
     def forward(self, now: float, packet: bytes) -> None:
+        self.began = now if self.began is None else self.began
         while self.starts and self.starts[0] <= now:
             self.starts.popleft()
         first, lost = self.segments, self.is_lost(packet)
@@ -84,13 +87,22 @@ class Link:
         if start > now:
             self.starts.append(start)
         self.free_at = start + 8 * len(packet) / self.given["rate_bps"]
-        due, data = self.free_at + self.given["delay_s"], self.segments > first
+        due, data = self.free_at + self.delay(now), self.segments > first
+        if self.is_down(start) or (data and self.given["loss"] and self.random.random() < self.given["loss"]):
+            return
         held_back, extra = self.given["reorder"]
         if data and held_back and self.random.random() < held_back:
             due += extra
         copies = 2 if data and self.given["duplicate"] and self.random.random() < self.given["duplicate"] else 1
         for _ in range(copies):
             self.put(self.there, due, packet)
+
+    def delay(self, now: float) -> float:
+        at, delay_s = self.given["new_delay"] or (0.0, self.given["delay_s"])
+        return delay_s if self.began is not None and now >= self.began + at else self.given["delay_s"]
+
+    def is_down(self, now: float) -> bool:
+        return self.began is not None and any(at <= now - self.began < at + lasts for at, lasts in self.given["outages"])
 
     def put(self, heap: list[tuple[float, int, bytes]], due: float, packet: bytes) -> None:
         self.carried += 1
@@ -142,7 +154,8 @@ class Link:
                     self.forward(now, packet)
                 else:
                     self.acks += 1
-                    self.put(self.back, now + self.given["delay_s"], packet)
+                    if not self.given["ack_loss"] or self.random.random() >= self.given["ack_loss"]:
+                        self.put(self.back, now + self.delay(now), packet)
 
     def run(self, sending: subprocess.Popen[bytes]) -> None:
         end = time.perf_counter() + self.given["duration_s"] + 5
