@@ -28,7 +28,7 @@ pub struct Ack {
     pub prior_delivered: Option<u64>,
     /// The smallest round-trip time so far.
     pub min_rtt: Option<Span>,
-    /// The smoothed round-trip time (RFC 6298).
+    /// The smoothed round-trip time (RFC 6298). Where nobody smooths, it is `None`, and `rtt` counts.
     pub srtt: Option<Span>,
     /// Bytes found lost since the connection began, those retransmitted and lost again once more.
     pub lost: u64,

@@ -104,8 +104,8 @@ impl CongestionControl for ExplicitRate {
     }
 
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
-        self.rtt_min = ack.min_rtt.unwrap_or(self.rtt_min);
-        self.srtt = ack.srtt.unwrap_or(self.srtt);
+        self.rtt_min = ack.min_rtt.or(ack.rtt).unwrap_or(self.rtt_min);
+        self.srtt = ack.srtt.or(ack.rtt).unwrap_or(self.srtt);
         let before = w.cwnd;
         self.open(w);
         w.cwnd = if ack.app_limited { w.cwnd.min(before) } else { w.cwnd };

@@ -148,7 +148,7 @@ impl CongestionControl for Prague {
 
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         let marked = ack.ce.min(ack.acked);
-        self.srtt = ack.srtt.or(self.srtt);
+        self.srtt = ack.srtt.or(ack.rtt).or(self.srtt);
         self.saw_mark |= marked > 0;
         self.marks.count(ack);
         if self.p.classic_fallback
@@ -334,6 +334,15 @@ mod tests {
             c.on_ack(&ack(at(100), 5, 20, 0));
             near(c.window(), (20.0 + grown) * S);
         }
+    }
+
+    /// The same from the round-trip times of ACKs alone, as a controller that is stepped without a smoothed one gets them.
+    #[test]
+    fn a_measured_round_trip_serves_where_nobody_smooths() {
+        let mut c = prague(json!({}));
+        c.on_ack(&Ack { srtt: None, ..ack(at(100), 5, 20, 0) });
+        near(c.window(), 20.04 * S);
+        near(c.pacing_rate().unwrap(), 20.0 * S * 8.0 / 0.005 * 20.04 / 20.0);
     }
 
     /// Linux 0.7: the first mark halves, the next cut by half of alpha: 20, 10, 10 (1 - 0.2 / 2) = 9.
