@@ -16,7 +16,7 @@ pub struct Marks {
     pub without: &'static str,
 }
 
-/// What a model says of itself; it writes only what differs from [`Traits::default`], which is Reno.
+/// What a model says of itself; it writes only what differs from [`Traits::default`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Traits {
     /// Whether it draws anything at random from its seed; none where nobody knows, as of a guest.
@@ -42,6 +42,9 @@ pub struct Traits {
     pub raises_on_events: bool,
     /// Whether undo also restores its internals.
     pub undoes_internals: bool,
+    /// Whether Linux has it in a form that counts segments: where the stack counts so, its window is whole, and grows by one when enough
+    /// segments are acknowledged. Not of those that set a window or a rate.
+    pub counts_segments: bool,
     /// How many times as fast as classic slow start its own may be.
     pub slow_start_times: f64,
 }
@@ -60,6 +63,7 @@ impl Default for Traits {
             sets_its_window: false,
             raises_on_events: false,
             undoes_internals: true,
+            counts_segments: false,
             slow_start_times: 1.0,
         }
     }

@@ -9,8 +9,9 @@ use crate::guest::Fault;
 use crate::rdma::{Nic, Progress, Telemetry};
 use crate::slow_start::{self, SlowStart};
 use crate::train::{Arrival, Memory, Start, Train};
-use crate::{Abe, Ack, Question, Signal, Window};
+use crate::{Abe, Ack, Question, Signal, Traits, Window};
 use elephan_units::{Span, Time};
+use growth::Segments;
 
 /// The largest window, a thousand times what TCP can offer (2^30 bytes, RFC 7323).
 pub const MAX_WINDOW_BYTES: f64 = (1u64 << 40) as f64;
@@ -39,6 +40,10 @@ pub struct Controller {
     abc_limit: f64,
     /// ACKs are counted instead of bytes: none counts for more than a segment.
     counts_acks: bool,
+    /// The stack counts in whole segments where the congestion control does too.
+    whole_segments: bool,
+    /// What is counted towards the next whole segment; `None` where the window is a fraction of a segment.
+    segments: Option<Segments>,
     after_rto: bool,
     /// Per cent of a window a round trip at which the stack spaces it below half of ssthresh, and from there on; 0 for not at all.
     pace: (u16, u16),
@@ -80,6 +85,8 @@ impl Controller {
             slow_start: slow_start::Any::new(slow_start),
             abc_limit: abc_limit.unwrap_or(f64::INFINITY),
             counts_acks: false,
+            whole_segments: false,
+            segments: None,
             after_rto: false,
             pace: (0, 0),
             abe: spec.abe(),
@@ -97,6 +104,34 @@ impl Controller {
     pub fn counting_acks(mut self) -> Controller {
         (self.abc_limit, self.counts_acks) = (1.0, true);
         self
+    }
+
+    /// Counts in whole segments, as Linux does: the window of a congestion control with [`crate::Traits::counts_segments`] is whole, and
+    /// acknowledged segments are counted until one more is due. Every other congestion control keeps the window that it sets.
+    ///
+    /// ```
+    /// use elephan_cc::{Ack, Controller, Spec};
+    ///
+    /// let reno = Spec::named("reno").unwrap();
+    /// let mut controller = Controller::new(&reno, 1000, 3000).counting_segments(&reno);
+    /// controller.poke("ssthresh", 3000.0);
+    /// let windows = [0; 3].map(|_| {
+    ///     controller.on_ack(&Ack { acked: 1000, inflight: 3000, ..Ack::default() });
+    ///     controller.window()
+    /// });
+    /// assert_eq!(windows, [3000.0, 3000.0, 4000.0]);
+    /// ```
+    pub fn counting_segments(mut self, spec: &Spec) -> Controller {
+        self.whole_segments = true;
+        self.begin_counting(&spec.traits());
+        self
+    }
+
+    /// Begins to count, if stack and congestion control do.
+    fn begin_counting(&mut self, traits: &Traits) {
+        self.segments = (self.whole_segments && traits.counts_segments).then(Segments::default);
+        self.algorithm.on_counting(self.segments.is_some());
+        self.cut_to_whole();
     }
 
     /// Sets segment size and initial window. Call it when the handshake has settled them.
@@ -122,36 +157,13 @@ impl Controller {
         self.abe = spec.abe();
         self.slow_start.on_congestion_control(spec);
         self.prior = None;
+        self.begin_counting(&spec.traits());
     }
 
     /// Is called when `bytes` leave while `inflight` bytes were in flight before them.
     #[inline]
     pub fn on_sent(&mut self, now: Time, bytes: u64, inflight: u64) {
         self.algorithm.on_sent(&mut self.w, now, bytes, inflight);
-    }
-
-    /// Is called with each ACK of new data outside fast recovery.
-    #[inline]
-    pub fn on_ack(&mut self, ack: &Ack) {
-        self.backed_off = false;
-        self.algorithm.on_delivery(&mut self.w, ack);
-        if self.algorithm.grows_by_ack() {
-            self.open(ack);
-        }
-        self.bound();
-    }
-
-    /// Opens the window by what an ACK acknowledges.
-    #[inline]
-    fn open(&mut self, ack: &Ack) {
-        if self.w.in_slow_start() {
-            self.on_ack_in_slow_start(ack);
-        } else if self.counts_acks {
-            let acked = self.counted(ack.acked);
-            self.algorithm.on_ack(&mut self.w, &Ack { acked, ..*ack });
-        } else {
-            self.algorithm.on_ack(&mut self.w, ack);
-        }
     }
 
     /// Is called at a timeout in an episode that has already reduced the window for the same data. The threshold stays, and so does what an
@@ -171,11 +183,6 @@ impl Controller {
     /// single ACKs. A controller that asks routers counts as one whose routers do not answer.
     pub fn goes_by_rounds(&self) -> bool {
         self.pacing_rate().is_none() && !self.algorithm.probes() && !self.algorithm.reads_each_delay()
-    }
-
-    /// What the congestion control sees of the bytes that an ACK acknowledges.
-    fn counted(&self, acked: u64) -> u64 {
-        if self.counts_acks && self.algorithm.counts_acks() { acked.min(self.w.mss as u64) } else { acked }
     }
 
     /// Returns whether the reduction at `signal` also covers a loss in the same window of data.
@@ -215,29 +222,6 @@ impl Controller {
         self.algorithm.needs_accurate_ecn()
     }
 
-    fn on_ack_in_slow_start(&mut self, ack: &Ack) {
-        if self.algorithm.has_slow_start() {
-            self.algorithm.on_ack(&mut self.w, ack);
-            return;
-        }
-        if ack.app_limited {
-            return;
-        }
-        let limit = if self.after_rto && self.abc_limit.is_finite() { 1.0 } else { self.abc_limit };
-        let allowed = (ack.acked as f64).min(limit * self.w.mss);
-        let growth = self.slow_start.growth(&mut self.w, ack, allowed);
-        let room = self.w.ssthresh - self.w.cwnd;
-        if growth <= room {
-            self.w.cwnd += growth;
-            return;
-        }
-        self.w.cwnd = self.w.ssthresh;
-        let rest = self.counted(ack.acked).saturating_sub(room as u64);
-        if rest > 0 {
-            self.algorithm.on_ack(&mut self.w, &Ack { acked: rest, ..*ack });
-        }
-    }
-
     /// Is called at each congestion event. A timeout that follows another without progress in between keeps `ssthresh` (RFC 5681 section 3.1).
     pub fn on_congestion(&mut self, signal: &Signal) {
         let before = (self.w.cwnd, self.w.ssthresh);
@@ -254,6 +238,7 @@ impl Controller {
             }
             Signal::Rto { now, .. } if self.backed_off => {
                 self.algorithm.on_timeout_again(&mut self.w, *now);
+                self.count_anew();
                 self.bound();
                 return;
             }
@@ -272,6 +257,10 @@ impl Controller {
             let at_loss = std::mem::replace(&mut self.w.cwnd, before.0).max(self.w.mss);
             self.w.cut(signal, abe.left * abe.from.bytes(&self.w, *inflight));
             self.spared = self.w.cwnd > at_loss;
+        }
+        match signal {
+            Signal::Undo { .. } => self.cut_to_whole(),
+            _ => self.count_anew(),
         }
         self.bound();
     }
@@ -398,6 +387,7 @@ impl Controller {
     pub fn shrink_to(&mut self, bytes: f64) {
         if bytes < self.w.cwnd {
             self.w.cwnd = bytes;
+            self.cut_to_whole();
             self.bound();
             self.algorithm.on_shrink(&self.w);
         }
@@ -490,5 +480,6 @@ impl Controller {
     }
 }
 
+mod growth;
 #[cfg(test)]
 mod tests;

@@ -235,6 +235,15 @@ options! {
         windows = 2, "assumed: RFC 3465 section 2.2; HyStart++ has its own";
         freebsd = 2, "FreeBSD net.inet.tcp.abc_l_var 2";
     }
+    /// The window is a whole number of segments, which grows by one when enough segments are acknowledged, under the congestion controls that
+    /// Linux has and that count so. Any other keeps the window that it sets, to the byte.
+    whole_segments: bool {
+        rfc = false, "RFC 5681 section 3.1, RFC 9438 section 4: windows grow by less than a segment an ACK";
+        winxp | windows = false, "assumed: windows are bytes";
+        linux_2_4 = true, "Linux 2.4 tcp_cong_avoid: snd_cwnd_cnt";
+        linux = true, "Linux tcp_cong_avoid_ai: snd_cwnd, snd_cwnd_cnt";
+        freebsd = false, "FreeBSD newreno_ack_received, cubic_ack_received: windows are bytes";
+    }
     /// Duplicate ACKs that start fast retransmit.
     dup_ack_threshold: u32 {
         rfc = 3, "RFC 5681 section 3.2";
@@ -336,6 +345,12 @@ options! {
         rfc = true, "RFC 8257 section 3.6";
         winxp | linux_2_4 | windows | freebsd = true, "assumed: RFC 8257 section 3.6";
         linux = true, "Linux tcp_ecn_send_syn, tcp_ecn_send_synack: tcp_ca_needs_ecn";
+    }
+    /// With `dctcp`, ACKs without data are ECN-capable.
+    ect_acks: bool {
+        rfc = false, "RFC 8257 section 3.6 names SYN, SYN-ACK and RST alone; RFC 3168 section 6.1.4: pure ACKs are not";
+        winxp | linux_2_4 | windows | freebsd = false, "assumed: RFC 3168 section 6.1.4";
+        linux = true, "Linux tcp_ecn_send: tcp_ca_needs_ecn keeps ECT";
     }
     /// Data with CWR is acknowledged at once: its sender's window may be one segment.
     ack_cwr: bool {

@@ -102,7 +102,7 @@ impl Model for Bic {
     }
 
     fn traits(p: &Parameters) -> Traits {
-        Traits { undoes_internals: p.undo_restores, ..Traits::default() }
+        Traits { undoes_internals: p.undo_restores, counts_segments: true, ..Traits::default() }
     }
 }
 

@@ -33,8 +33,9 @@
 //! With `beta_ecn`, ABE (RFC 8511): beta_ecn takes the place of beta at an ECN-Echo; 0.85 is recommended.
 //!
 //! Chosen where the RFC leaves a choice: the cut is taken from `cwnd` (section 4.6 allows it beside FlightSize), every
-//! rule per ACK is weighted by the bytes acknowledged. Left out: HyStart++ (an axis of its own, `slow_start`), integer
-//! arithmetic of kernels, and the initial ssthresh of 100 segments of Linux 2.6.
+//! rule per ACK is weighted by the bytes acknowledged. Where the stack counts in whole segments, target and W_est are whole
+//! ([`whole`]). Left out: HyStart++ (an axis of its own, `slow_start`), the jiffies of a kernel's clock, and the initial ssthresh of 100
+//! segments of Linux 2.6.
 
 use super::CongestionControl;
 use crate::declare::{parameters, states};
@@ -44,6 +45,9 @@ use crate::{Ack, ReduceFrom, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use whole::Whole;
+
+mod whole;
 
 const SECONDS_PER_PS: f64 = 1e-12;
 /// The time that `s_max` is for.
@@ -144,6 +148,8 @@ pub struct Cubic {
     rtt: Span,
     /// The last ACK, or the end of the last idle period.
     active: Time,
+    /// What is computed with whole segments, where the stack counts so.
+    whole: Option<Box<Whole>>,
 }
 
 impl Model for Cubic {
@@ -181,7 +187,7 @@ impl Model for Cubic {
         let unless_0 = |value: f64, otherwise: f64| if value > 0.0 { value } else { otherwise };
         let p = Parameters { beta_ecn: unless_0(p.beta_ecn, p.beta), ..p.clone() };
         let alpha = 3.0 * (1.0 - p.beta) / (1.0 + p.beta);
-        Cubic { alpha, p, curve, prior: curve, rtt: Span::ZERO, active: Time::ZERO }
+        Cubic { alpha, p, curve, prior: curve, rtt: Span::ZERO, active: Time::ZERO, whole: None }
     }
 
     fn traits(p: &Parameters) -> Traits {
@@ -189,6 +195,7 @@ impl Model for Cubic {
             brings_hystart: true,
             loss_leaves: Some(p.beta),
             undoes_internals: p.undo_restores,
+            counts_segments: true,
             ..Traits::default()
         }
     }
@@ -218,6 +225,10 @@ impl CongestionControl for Cubic {
         false
     }
 
+    fn on_counting(&mut self, segments: bool) {
+        self.whole = segments.then(Box::default);
+    }
+
     #[inline]
     fn on_sent(&mut self, _w: &mut Window, now: Time, _bytes: u64, inflight: u64) {
         if inflight == 0 {
@@ -239,14 +250,18 @@ impl CongestionControl for Cubic {
             return;
         }
         self.curve.count(ack.now);
-        self.grow(w, ack.acked as f64);
+        if self.whole.is_some() {
+            self.grow_whole(w, ack);
+        } else {
+            self.grow(w, ack.acked as f64);
+        }
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.prior = self.curve;
         self.curve.marked = matches!(signal, Signal::Ecn { .. });
         let reduced = self.left() * self.p.reduce_from.bytes(w, signal.inflight());
-        self.remember(w.cwnd);
+        self.remember(w.cwnd, w.mss);
         w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
         (w.cwnd, self.curve.stage) = match signal {
             Signal::Rto { .. } => (w.mss, Stage::Fresh),
@@ -277,9 +292,12 @@ impl Cubic {
     }
 
     /// Notes the window that met congestion (RFC 9438 sections 4.6 and 4.7).
-    fn remember(&mut self, cwnd: f64) {
+    fn remember(&mut self, cwnd: f64, mss: f64) {
         let below = self.p.fast_convergence && cwnd < self.curve.w_max;
         self.curve.w_max = if below { 0.5 * (1.0 + self.p.beta) * cwnd } else { cwnd };
+        if self.whole.is_some() {
+            self.curve.w_max = whole::of(self.curve.w_max, mss);
+        }
         self.curve.cwnd_prior = cwnd;
     }
 
@@ -303,6 +321,9 @@ impl Cubic {
         }
         self.curve.w_max = self.curve.w_max.max(w.cwnd);
         self.aim(w);
+        if let Some(whole) = &mut self.whole {
+            **whole = Whole::default();
+        }
         self.curve.stage = Stage::Running;
         (self.curve.counted, self.curve.limited) = (now, false);
     }

@@ -26,7 +26,7 @@
 use super::CongestionControl;
 use crate::declare::{Internals, LIMIT, loss_based};
 use crate::registry::{Invalid, Model};
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 
 /// Increase in segments a round trip and decrease of Reno (RFC 5681 equations 3 and 4).
 const RENO_A: f64 = 1.0;
@@ -89,6 +89,10 @@ impl Model for Highspeed {
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
         Invalid::between("high_window", p.high_window, p.low_window, LIMIT)
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { counts_segments: true, ..Traits::default() }
     }
 }
 

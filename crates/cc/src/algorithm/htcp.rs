@@ -23,7 +23,7 @@
 use super::CongestionControl;
 use crate::declare::{LIMIT, loss_based, states};
 use crate::registry::{Invalid, Model};
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 
 loss_based! {
@@ -126,6 +126,10 @@ impl Model for Htcp {
     fn check(p: &Parameters) -> Result<(), Invalid> {
         Invalid::within("scale_max", p.scale_max, p.scale_min, LIMIT)?;
         Invalid::within("beta_max", p.beta_max, p.beta, 1.0)
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { counts_segments: true, ..Traits::default() }
     }
 }
 

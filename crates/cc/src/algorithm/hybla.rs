@@ -71,7 +71,7 @@ impl Model for Hybla {
 
     fn traits(_: &Parameters) -> Traits {
         // 2^16 times as fast, and one ACK may be slow start and congestion avoidance.
-        Traits { slow_start_times: f64::from(1 << 17), ..Traits::default() }
+        Traits { slow_start_times: f64::from(1 << 17), counts_segments: true, ..Traits::default() }
     }
 }
 

@@ -20,7 +20,7 @@ use super::CongestionControl;
 use crate::declare::{LIMIT, loss_based, states};
 use crate::registry::{Invalid, Model};
 use crate::round::{Delay, Measured};
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 
 loss_based! {
@@ -80,6 +80,10 @@ impl Model for Illinois {
         Invalid::above("d3", p.d3, p.d2, 1.0)?;
         Invalid::within("alpha_max", p.alpha_max, p.alpha_min, LIMIT)?;
         Invalid::within("beta_max", p.beta_max, p.beta_min, 1.0)
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { counts_segments: true, ..Traits::default() }
     }
 }
 

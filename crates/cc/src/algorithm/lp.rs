@@ -24,7 +24,7 @@ use super::CongestionControl;
 use crate::declare::{parameters, states};
 use crate::delay::{Delay, OneWay};
 use crate::registry::Model;
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 
 parameters! {
@@ -72,6 +72,10 @@ impl Model for Lp {
         let linux = name == "linux";
         let resolution = Span::from_ms(u64::from(linux));
         Parameters { forgets: linux, lowers_ssthresh: !linux, resolution, ..Parameters::default() }
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { counts_segments: true, ..Traits::default() }
     }
 }
 

@@ -79,6 +79,10 @@ pub trait CongestionControl {
         true
     }
 
+    /// Is called when the stack begins to count in whole segments, or ceases to ([`crate::Traits::counts_segments`]). An algorithm whose growth
+    /// follows from the numbers of Linux computes with whole segments then.
+    fn on_counting(&mut self, _segments: bool) {}
+
     /// Returns whether an ECN-Echo reduces the window as much as a loss, so that a loss in the same window of data reduces it no further (RFC
     /// 3168 section 6.1.2). An algorithm that yields less to a mark returns `false`.
     fn ecn_is_loss(&self) -> bool {
@@ -298,6 +302,10 @@ impl CongestionControl for Any {
 
     fn measures_rate(&self) -> bool {
         each_algorithm!(self, cc => cc.measures_rate())
+    }
+
+    fn on_counting(&mut self, segments: bool) {
+        each_algorithm!(self, cc => cc.on_counting(segments))
     }
 
     fn asks_routers(&self) -> Option<Question> {

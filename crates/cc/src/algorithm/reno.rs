@@ -52,7 +52,7 @@ impl Model for Reno {
     }
 
     fn traits(_: &Parameters) -> Traits {
-        Traits { loss_leaves: Some(BETA), ..Traits::default() }
+        Traits { loss_leaves: Some(BETA), counts_segments: true, ..Traits::default() }
     }
 }
 

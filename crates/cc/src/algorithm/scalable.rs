@@ -19,7 +19,7 @@
 use super::CongestionControl;
 use crate::declare::{Internals, loss_based};
 use crate::registry::Model;
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 
 /// The cut below `low_window`, as Reno's (RFC 5681 equation 4).
 const RENO_B: f64 = 0.5;
@@ -58,6 +58,10 @@ impl Model for Scalable {
             "linux-2.6" => Parameters { a: 0.02, per_ack: true, ..linux },
             _ => Parameters::default(),
         }
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { counts_segments: true, ..Traits::default() }
     }
 }
 

@@ -109,7 +109,7 @@ impl Model for Vegas {
     }
 
     fn traits(_: &Parameters) -> Traits {
-        Traits { own_start: true, ..Traits::default() }
+        Traits { own_start: true, counts_segments: true, ..Traits::default() }
     }
 }
 

@@ -17,7 +17,7 @@ use super::CongestionControl;
 use crate::declare::{loss_based, states};
 use crate::registry::Model;
 use crate::round::Delay;
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 use elephan_units::Time;
 
 loss_based! {
@@ -49,6 +49,10 @@ impl Model for Veno {
 
     fn new(p: &Parameters) -> Veno {
         Veno { p: p.clone(), delay: Delay::new(), queued: None, whole: true }
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { counts_segments: true, ..Traits::default() }
     }
 }
 

@@ -54,7 +54,7 @@ impl Model for Westwood {
     }
 
     fn traits(p: &Parameters) -> Traits {
-        Traits { cuts_by_rate: true, raises_on_events: p.raises, ..Traits::default() }
+        Traits { cuts_by_rate: true, raises_on_events: p.raises, counts_segments: true, ..Traits::default() }
     }
 }
 

@@ -22,7 +22,7 @@ use super::CongestionControl;
 use crate::declare::{loss_based, states};
 use crate::registry::Model;
 use crate::round::{Delay, Measured};
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Traits, Window};
 use elephan_units::Time;
 
 /// Most of the window that an event takes, and what it takes after many round trips in slow mode (Linux `tcp_yeah.c`).
@@ -80,6 +80,10 @@ impl Model for Yeah {
     fn new(p: &Parameters) -> Yeah {
         let rival = Rival { reno_count: MIN_SEGMENTS, fast_rounds: 0 };
         Yeah { p: p.clone(), delay: Delay::new(), rival, prior: rival, queued: None, slow_rounds: 0 }
+    }
+
+    fn traits(_: &Parameters) -> Traits {
+        Traits { counts_segments: true, ..Traits::default() }
     }
 }
 

@@ -2,7 +2,8 @@
 //! (RFC 9768, see [`crate::accecn`]).
 //!
 //! - Setup: the SYN carries ECE and CWR, the SYN-ACK ECE alone. New data is sent as ECT(0); retransmissions, pure ACKs
-//!   and control segments are not, but for SYN, SYN-ACK and RST under DCTCP (`ect_syn`, RFC 8257 section 3.6).
+//!   and control segments are not, but for SYN, SYN-ACK and RST under DCTCP (`ect_syn`, RFC 8257 section 3.6), and pure ACKs
+//!   under DCTCP on Linux (`ect_acks`).
 //! - A SYN that has been retransmitted more than `ecn_syn_retries` times asks for nothing. An end that has sent or received such a SYN
 //!   sends no ECT (RFC 3168 section 6.1.1); Linux does (seen on Linux 6.18).
 //! - Classic receiver: from a segment with CE on, every ACK carries ECE until a segment with CWR arrives.
@@ -73,6 +74,14 @@ impl Endpoint {
     /// SYN, SYN-ACK and RST of DCTCP are ECN-capable (RFC 8257 section 3.6).
     pub(super) fn mark_control(&self, dctcp: bool, seg: &mut Segment) {
         if dctcp && self.options.ect_syn {
+            seg.ecn = ECN_ECT0;
+        }
+    }
+
+    /// ACKs without data of DCTCP, on Linux.
+    #[inline]
+    pub(super) fn mark_ack(&self, seg: &mut Segment) {
+        if self.ecn == Ecn::Dctcp && self.options.ect_acks && !self.no_ect {
             seg.ecn = ECN_ECT0;
         }
     }

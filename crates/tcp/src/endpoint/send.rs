@@ -53,6 +53,7 @@ impl Endpoint {
     pub(super) fn emit_ack(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) {
         let seq = self.tx.board.nxt().max(1);
         self.fill(now, seg, sack, seq, 0, Flags::ACK);
+        self.mark_ack(seg);
     }
 
     #[inline(never)]

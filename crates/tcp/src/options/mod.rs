@@ -350,7 +350,8 @@ impl Options {
             Pacing::Controller => controller,
             Pacing::Window => controller.pacing(self.pacing_ss_ratio as u16, self.pacing_ca_ratio as u16),
         };
-        if self.abc { controller } else { controller.counting_acks() }
+        let controller = if self.abc { controller } else { controller.counting_acks() };
+        if self.whole_segments { controller.counting_segments(congestion_control) } else { controller }
     }
 
     /// Refuses values that no stack could work with.

@@ -139,6 +139,7 @@ fn congestion_avoidance_counts_acks_or_bytes() {
         let mut o = stack(name).unwrap();
         o.apply(&Overrides {
             congestion_control: Some(elephan_cc::Spec::named("reno").unwrap()),
+            whole_segments: Some(false),
             ..Overrides::default()
         })
         .unwrap();

@@ -245,6 +245,30 @@ fn control_segments_of_dctcp_are_ecn_capable() {
     }
 }
 
+/// RFC 3168 section 6.1.4: pure ACKs are not ECN-capable, which RFC 8257 leaves as it is; those of Linux's DCTCP are, and a mark on one
+/// means nothing.
+#[test]
+fn pure_acks_of_dctcp_are_ecn_capable_on_linux() {
+    for (stack, ecn, given, mark) in [
+        ("rfc", Ecn::Dctcp, None, ECN_NOT_ECT),
+        ("rfc", Ecn::Dctcp, Some(true), ECN_ECT0),
+        ("linux", Ecn::Dctcp, None, ECN_ECT0),
+        ("linux", Ecn::Dctcp, Some(false), ECN_NOT_ECT),
+        ("linux", Ecn::Classic, Some(true), ECN_NOT_ECT),
+    ] {
+        let side = options(stack, &Overrides { ecn: Some(ecn), ect_acks: given, ..plain() });
+        let mut net = Net::new(&side, &side, Box::new(|_, _| vec![DELAY]));
+        net.open_a();
+        net.a.supply(20_000);
+        net.run_until(|net| net.a.acked() == 20_000);
+        let pure: Vec<u8> =
+            net.trace.iter().filter(|s| s.way == Way::Back && s.seg.len == 0).map(|s| s.seg.ecn).collect();
+        assert!(pure.len() > 3, "{pure:?}");
+        // The SYN-ACK has an option of its own.
+        assert!(pure[1..].iter().all(|ecn| *ecn == mark), "{stack} {ecn:?} {given:?}: {pure:?}");
+    }
+}
+
 /// RFC 3168 section 6.1.1: no ECT from an end that has sent or received a SYN that asks for nothing, but it goes on echoing; Linux 6.18 sends ECT
 /// all the same.
 #[test]
