@@ -128,6 +128,8 @@ class Tcp(Table):
     abc: The window grows by the bytes acknowledged rather than by ACKs, in slow start and in congestion avoidance (appropriate byte
         counting). Without it an ACK counts for one segment at most.
     abc_limit: Most segments that one ACK may add in slow start with `abc`; 0 is no limit.
+    whole_segments: The window is a whole number of segments, which grows by one when enough segments are acknowledged, under the
+        congestion controls that Linux has and that count so. Any other keeps the window that it sets, to the byte.
     dup_ack_threshold: Duplicate ACKs that start fast retransmit.
     max_reordering: How many segments reordering may be measured to displace, with RACK; that then is the threshold. 0: it is not
         measured.
@@ -145,6 +147,7 @@ class Tcp(Table):
     accecn_beacon: With `accecn_option` `minimum`: options in a round trip at least; 0 is none.
     accecn_check: AccECN sends no ECT if the peer says that an unmarked SYN or SYN-ACK has arrived marked.
     ect_syn: With `dctcp`, SYN, SYN-ACK and RST are ECN-capable.
+    ect_acks: With `dctcp`, ACKs without data are ECN-capable.
     ack_cwr: Data with CWR is acknowledged at once: its sender's window may be one segment.
     sack: Selective acknowledgements.
     dsack: Duplicate segments are reported in the first SACK block.
@@ -298,6 +301,7 @@ class Tcp(Table):
     cwnd_validation_acks: bool | None = None
     abc: bool | None = None
     abc_limit: int | None = None
+    whole_segments: bool | None = None
     dup_ack_threshold: int | None = None
     max_reordering: int | None = None
     duplicates_deliver: bool | None = None
@@ -313,6 +317,7 @@ class Tcp(Table):
     accecn_beacon: int | None = None
     accecn_check: bool | None = None
     ect_syn: bool | None = None
+    ect_acks: bool | None = None
     ack_cwr: bool | None = None
     sack: bool | None = None
     dsack: bool | None = None
