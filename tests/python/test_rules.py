@@ -149,3 +149,17 @@ def test_flags_of_a_syn_in_an_established_connection_are_ignored() -> None:
         b.on_segment(1.1, segment(flags, PEER, mss=1000))
         (ack,) = b.poll_transmit(1.1)
         assert ack["flags"] == before["flags"]
+
+
+def test_an_ack_with_ece_does_not_open_the_window() -> None:
+    # RFC 3168 section 6.1.2: in the window of the reduction ACKs with ECE leave it as it is, others open it.
+    windows = []
+    for flags in ("ACK|ECE", "ACK"):
+        a = server({"flags": "SYN|ECE|CWR"}, ecn="classic", congestion_control="reno")
+        a.write(0.1, 40_000)
+        a.poll_transmit(0.1)
+        a.on_segment(0.2, segment("ACK|ECE", PEER + 1, OWN + 1001))
+        reduced = a.cwnd
+        a.on_segment(0.21, segment(flags, PEER + 1, OWN + 6001))
+        windows.append(a.cwnd - reduced)
+    assert windows[0] == 0 < windows[1]

@@ -247,6 +247,7 @@ impl DelayedAck {
     /// A segment has arrived beyond a hole at `nxt`; `rank` blocks were reported more recently than the one that it extends.
     pub fn on_disorder(&mut self, a: &Arrival, nxt: u64, rank: usize) -> When {
         self.scheduled = true;
+        self.full_segment = self.full_segment.max(a.len.min(self.joined));
         let (waited, quick) = (self.held > 0, self.quick > 0 && !self.interactive);
         let over = a.open && a.unacked > self.waiting_max * self.full_segment;
         if over || quick || self.held >= self.compression.acks || waited && rank >= BLOCKS_EXPECTED {

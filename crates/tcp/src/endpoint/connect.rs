@@ -367,6 +367,10 @@ impl Endpoint {
 
     /// The peer's FIN has arrived in order, or `seg` has filled the gap before it.
     pub(super) fn on_fin(&mut self, now: Time, seg: &Segment) {
+        if self.accepts_as_linux() {
+            // Linux tcp_fin forgets what SACK had to say.
+            self.rx.drop_duplicate();
+        }
         if self.state == State::Established {
             self.state = State::CloseWait;
             return self.acknowledge_fin(now, seg);

@@ -244,7 +244,9 @@ fn a_new_fin_is_no_duplicate() {
             };
             let end = first + 1000;
             let held = if out_of_order { vec![(first, end + 1)] } else { vec![] };
-            let once = [vec![(first, end)], held.clone()].concat();
+            // In order Linux's tcp_fin forgets the duplicate (seen on Linux 6.18).
+            let forgotten = stack == "linux" && !out_of_order;
+            let once = if forgotten { vec![] } else { [vec![(first, end)], held.clone()].concat() };
             let twice = [vec![(first, end + 1)], held].concat();
             assert_eq!(blocks(b.take(closing)), once, "{stack}");
             assert_eq!(blocks(b.take(closing)), twice, "{stack}");
