@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from kernel.referee.wire import ACK, AE, CWR, ECE, FIN, PSH, RST, SYN, URG
 
 NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)"
-TIME = re.compile(rf"(?P<rel>\+?)(?P<at>{NUMBER}|\*)(?:~\+?(?P<to>{NUMBER}))?(?:\.\.\.(?P<end>{NUMBER}))?\s+")
+TIME = re.compile(rf"(?P<rel>\+?)(?P<at>{NUMBER}|\*)(?:~\+?(?P<to>{NUMBER}))?(?:\s*\.\.\.\s*(?P<end>{NUMBER}))?\s+")
 PACKET = re.compile(
     r"(?P<way>[<>])\s*(?:\[(?P<ecn>\w+)\]\s*)?(?P<flags>[SFRPUEWA.0-7-]+)\s+(?P<seq>\d+):(?P<end>\d+)\((?P<length>\d+)\)"
     r"(?:\s+ack\s+(?P<ack>\d+))?(?:\s+win\s+(?P<window>\d+))?(?:\s+<(?P<options>[^>]*)>)?\s*$"
