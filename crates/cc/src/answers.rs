@@ -38,6 +38,8 @@ pub struct Traits {
     /// Whether it sets its window itself: an ACK may give back at once what it lowered on purpose for a while, and `ssthresh` is
     /// only what it leaves for others to see.
     pub sets_its_window: bool,
+    /// Whether its window grows by what is delivered although something else than the window is the limit.
+    pub grows_unused: bool,
     /// Whether an event may raise its window.
     pub raises_on_events: bool,
     /// Whether undo also restores its internals.
@@ -61,6 +63,7 @@ impl Default for Traits {
             loss_leaves: None,
             cuts_by_rate: false,
             sets_its_window: false,
+            grows_unused: false,
             raises_on_events: false,
             undoes_internals: true,
             counts_segments: false,

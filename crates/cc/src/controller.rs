@@ -207,6 +207,14 @@ impl Controller {
         self.bound();
     }
 
+    /// Sets the window that a timeout leaves to a controller whose window applies in recovery too (Linux `tcp_enter_loss`).
+    pub fn leave_after_timeout(&mut self, bytes: f64) {
+        if self.algorithm.steers_recovery() {
+            self.w.cwnd = bytes;
+            self.bound();
+        }
+    }
+
     /// Returns whether the controller's window applies in recovery too, instead of proportional rate reduction.
     pub fn steers_recovery(&self) -> bool {
         self.algorithm.steers_recovery()

@@ -14,6 +14,8 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// Bytes in flight before this ACK.
     pub inflight: u64,
+    /// Bytes in flight after it, less what it shows as lost, before anything is sent; `None` where nobody counts them.
+    pub outstanding: Option<u64>,
     /// Of `acked`, the bytes reported as having met congestion (CE).
     pub ce: u64,
     /// The window was not the limit of what was sent (application, receive window or send buffer were): no growth.
@@ -39,6 +41,11 @@ pub struct Ack {
 }
 
 impl Ack {
+    /// Returns the bytes in flight after this ACK.
+    pub fn left(&self) -> u64 {
+        self.outstanding.unwrap_or(self.inflight.saturating_sub(self.newly_lost).saturating_sub(self.acked))
+    }
+
     /// Returns whether the receiver may have delayed it: it acknowledges less than a segment of `mss` bytes, and nothing else was delivered since that
     /// was sent (Linux `FLAG_ACK_MAYBE_DELAYED`). For a congestion control that [`crate::CongestionControl::measures_rate`].
     pub fn may_be_delayed(&self, mss: f64) -> bool {

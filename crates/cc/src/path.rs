@@ -82,9 +82,19 @@ impl Path {
         };
         if new_round {
             self.round += 1;
-            self.restart_round(ack.inflight.saturating_sub(ack.acked));
+            self.restart_round(ack.left());
         }
         new_round
+    }
+
+    /// The same for a congestion control whose rounds only samples of the rate begin (Linux `bbr_update_bw`).
+    pub fn count_sampled(&mut self, ack: &Ack, cwnd: f64) -> bool {
+        let samples = ack.prior_delivered.is_none() || ack.rate_bps.is_some();
+        if samples {
+            return self.count(ack, cwnd);
+        }
+        self.delivered = ack.delivered;
+        false
     }
 
     /// Takes in the delivery rate that an ACK measured, as one of slot `slot`.
@@ -102,9 +112,9 @@ impl Path {
         self.extra.update(ack, bw, cwnd, new_round);
     }
 
-    /// Less than the first window is delivered.
-    pub fn young(&self) -> bool {
-        (self.delivered as f64) < self.initial
+    /// Less than the first window is delivered, `before` bytes counting beside the data.
+    pub fn young(&self, before: f64) -> bool {
+        self.delivered as f64 + before < self.initial
     }
 
     /// Bytes delivered so far.
@@ -241,7 +251,7 @@ pub(crate) fn drained(ack: &Ack, pipe: f64, w: &mut Window, begins: bool) -> boo
     if begins {
         w.ssthresh = pipe.max(SSTHRESH_MIN_SEGMENTS * w.mss);
     }
-    ack.inflight.saturating_sub(ack.acked) as f64 <= pipe
+    ack.left() as f64 <= pipe
 }
 
 /// The pacing rate, bit/s, 0 until it is known: `first` to begin with, then `rate`, which lowers it once the pipe is full.

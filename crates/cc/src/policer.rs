@@ -163,6 +163,7 @@ mod tests {
                 let told = &mut self.told;
                 told.now = told.now.saturating_add(Span::from_ms(100));
                 (told.acked, told.newly_lost, told.prior_delivered) = (delivered, lost, Some(told.delivered));
+                told.rate_bps = Some(1.0);
                 told.delivered += delivered;
                 told.lost += lost;
                 self.cc.on_delivery(&mut self.w, &self.told);

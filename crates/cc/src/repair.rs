@@ -56,6 +56,8 @@ pub(crate) struct Repair {
     /// The window to return to after recovery or PROBE_RTT, and whether it is time, with the next ACK for which the window is the limit.
     before: f64,
     returns: bool,
+    /// Bytes to be delivered until all is that was in flight at the last mark.
+    marked_for: u64,
     pub plateau: Plateau,
 }
 
@@ -73,60 +75,74 @@ impl Repair {
     /// A congestion event; answers whether something is lost.
     pub fn event(&mut self, w: &mut Window, signal: &Signal, probing_rtt: bool) -> bool {
         match *signal {
-            Signal::Loss { lost, inflight, .. } => self.lose(w, probing_rtt, inflight.saturating_sub(lost)),
+            Signal::Loss { .. } => self.lose(w, probing_rtt),
             Signal::Rto { .. } => self.time_out(w, probing_rtt),
+            Signal::Ecn { inflight, .. } if self.conserves => {
+                self.save(w, probing_rtt);
+                self.marked_for = inflight;
+                return false;
+            }
             _ => return false,
         }
         true
     }
 
-    /// A loss begins recovery with `inflight` bytes in flight. One that follows the last without an ACK between goes on with it.
-    fn lose(&mut self, w: &mut Window, probing_rtt: bool, inflight: u64) {
-        self.save(w, probing_rtt);
+    /// A loss begins recovery. One that follows the last without an ACK between goes on with it.
+    fn lose(&mut self, w: &Window, probing_rtt: bool) {
+        // A mark has saved the window for this data (Linux `tcp_enter_recovery` from `TCP_CA_CWR`).
+        if self.marked_for == 0 {
+            self.save(w, probing_rtt);
+        }
         if self.ends {
             self.ends = false;
             return;
         }
         (self.recovering, self.begins, self.returns) = (true, self.conserves, false);
-        if self.conserves {
-            w.cwnd = w.cwnd.min(inflight as f64);
-        }
     }
 
     /// The retransmission timer has expired.
     fn time_out(&mut self, w: &mut Window, probing_rtt: bool) {
         self.save(w, probing_rtt);
-        *self = Repair { recovering: true, conserves: self.conserves, before: self.before, ..Repair::default() };
+        *self = Repair {
+            recovering: true,
+            conserves: self.conserves,
+            conserving: self.conserving,
+            before: self.before,
+            ..Repair::default()
+        };
         w.cwnd = w.mss;
     }
 
-    /// All that had been sent when recovery began is acknowledged.
+    /// All that had been sent when recovery began is acknowledged. A recovery that no ACK has seen changes nothing.
     pub fn over(&mut self) {
+        if self.begins {
+            (self.begins, self.recovering) = (false, false);
+        }
         self.ends = self.recovering;
     }
 
     /// What an ACK makes of the window before the congestion control does; answers whether packets are conserved, so that the
     /// congestion control does not.
     pub fn steer(&mut self, w: &mut Window, ack: &Ack, path: &mut Path) -> bool {
-        let most = w.cwnd;
         if self.conserves && ack.newly_lost > 0 {
             w.cwnd = (w.cwnd - ack.newly_lost as f64).max(w.mss);
         }
-        let kept = ack.inflight.saturating_sub(ack.newly_lost);
+        self.marked_for = self.marked_for.saturating_sub(ack.acked);
+        let kept = (ack.left() + ack.acked) as f64;
         if self.begins {
             (self.begins, self.conserving) = (false, true);
-            path.restart_round(kept.saturating_sub(ack.acked));
-            w.cwnd = w.mss;
+            path.restart_round(ack.left());
+            w.cwnd = kept;
         } else if self.ends {
             (self.recovering, self.ends, self.conserving) = (false, false, false);
             self.returns = true;
         }
-        if self.returns && !ack.app_limited {
+        if self.returns && (self.conserves || !ack.app_limited) {
             self.returns = false;
             w.cwnd = w.cwnd.max(self.before);
         }
         if self.conserving {
-            w.cwnd = w.cwnd.max(most.min(kept as f64));
+            w.cwnd = w.cwnd.max(kept);
         }
         self.conserving
     }
@@ -166,7 +182,8 @@ impl Repair {
     /// The loss or the timeout was none: recovery is over, and whether the pipe is full is found out anew.
     pub fn undo(&mut self) {
         if self.recovering {
-            *self = Repair { conserves: self.conserves, before: self.before, returns: true, ..Repair::default() };
+            let returns = !self.begins;
+            *self = Repair { conserves: self.conserves, before: self.before, returns, ..Repair::default() };
         }
     }
 }
@@ -191,7 +208,7 @@ impl Stay {
     /// Takes in an ACK; answers whether no more than `most` bytes have been in flight for `time` and a round.
     fn over(&mut self, path: &mut Path, ack: &Ack, new_round: bool, most: f64, time: Span) -> bool {
         path.limit();
-        let inflight = ack.inflight.saturating_sub(ack.acked);
+        let inflight = ack.left();
         match self.until {
             None if inflight as f64 <= most => {
                 self.until = Some(ack.now.saturating_add(time));

@@ -117,6 +117,7 @@ impl Cc {
             acked,
             rtt,
             inflight,
+            outstanding: None,
             ce,
             app_limited,
             delivered,

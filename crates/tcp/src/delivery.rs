@@ -66,6 +66,10 @@ impl DeliveryLog {
         self.shown_only = shown_only;
     }
 
+    pub fn is_shown_only(&self) -> bool {
+        self.shown_only
+    }
+
     /// Kept from now on: segment `first` is the next to be sent.
     pub fn starting(now: Time, first: u64) -> DeliveryLog {
         DeliveryLog { first_sent: now, delivered_at: now, first, ..DeliveryLog::default() }
@@ -79,7 +83,7 @@ impl DeliveryLog {
         if ordinal - oldest >= self.stamps.len() as u64 {
             self.grow(oldest, ordinal);
         }
-        let limited = if delivered < self.limited_until { LIMITED } else { 0 };
+        let limited = if delivered <= self.limited_until { LIMITED } else { 0 };
         let place = self.place(ordinal);
         self.stamps[place] = Stamp {
             sent: now.0,
@@ -105,9 +109,10 @@ impl DeliveryLog {
         self.stamps = stamps;
     }
 
-    /// The sender has nothing to send: what is in flight, `pipe` bytes, gives no full rate.
+    /// The application writes when nothing is left to send: what is in flight, `pipe` bytes, gives no full rate, nor does what is sent
+    /// before more than that is delivered.
     pub fn limited(&mut self, delivered: u64, pipe: u64) {
-        self.limited_until = delivered + pipe.max(1);
+        self.limited_until = delivered + pipe;
     }
 
     /// An ACK at which `delivered` bytes are delivered; `newest` is the segment sent last of those it covers first.
@@ -206,11 +211,16 @@ mod tests {
     fn samples_are_marked_while_the_application_limits() {
         let mut log = DeliveryLog::default();
         log.sent(ms(0), 0, 0, true, 0);
-        log.limited(0, 1000);
         log.sent(ms(1), 1, 0, false, 0);
-        assert!(!log.sample(ms(100), 0, 1000, Span(MS)).unwrap().app_limited);
+        // Nothing is known before the first delivery; then what is in flight when the application writes counts until more is delivered.
+        assert!(log.sample(ms(100), 0, 1000, Span(MS)).unwrap().app_limited);
         assert!(log.sample(ms(101), 1, 2000, Span(MS)).unwrap().app_limited);
-        log.sent(ms(102), 2, 2, true, 2000);
-        assert!(!log.sample(ms(202), 2, 3000, Span(MS)).unwrap().app_limited);
+        log.limited(2000, 1000);
+        log.sent(ms(101), 2, 2, true, 2000);
+        assert!(log.sample(ms(201), 2, 3000, Span(MS)).unwrap().app_limited);
+        log.sent(ms(201), 3, 3, true, 3000);
+        assert!(log.sample(ms(301), 3, 4000, Span(MS)).unwrap().app_limited);
+        log.sent(ms(301), 4, 4, true, 4000);
+        assert!(!log.sample(ms(401), 4, 5000, Span(MS)).unwrap().app_limited);
     }
 }

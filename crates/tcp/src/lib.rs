@@ -8,6 +8,7 @@
 
 mod accecn;
 mod delayed_ack;
+mod delivered;
 mod delivery;
 mod endpoint;
 mod fast_open;

@@ -110,7 +110,9 @@ pub(crate) struct Sender {
     /// Most bytes in the network and most not acknowledged.
     pub max_pipe: u64,
     pub max_flight: u64,
+    /// Bytes delivered, or segments of full size (`counts_delivered`), and as the controller was last told.
     pub delivered: u64,
+    pub told_delivered: u64,
     /// ECN: reactions wait until more than this is acknowledged; the next new segment carries CWR.
     pub cwr_point: u64,
     pub cwr_due: bool,
@@ -165,6 +167,7 @@ impl Sender {
             max_pipe: 0,
             max_flight: 0,
             delivered: 0,
+            told_delivered: 0,
             cwr_point: 0,
             cwr_due: false,
             cwr_suffices: false,
@@ -222,6 +225,8 @@ impl Sender {
             self.log.get_or_insert_with(|| Box::new(DeliveryLog::starting(now, next))).set_shown_only(!measured);
         }
         self.trains = self.cc.probes().then(|| Box::new(Trains::starting(now)));
+        self.note_delivered(0);
+        self.told_delivered = self.delivered;
         self.refresh();
     }
 
@@ -304,6 +309,7 @@ impl Sender {
             acked,
             rtt: e.rtt,
             inflight: e.pipe_before,
+            outstanding: Some(self.in_network()),
             ce: e.ce,
             app_limited: !limited,
             delivered: self.delivered,
@@ -320,7 +326,8 @@ impl Sender {
 
     /// Tells the controller about an ACK in fast recovery.
     pub fn observe(&mut self, e: &AckEvent) {
-        let ack = self.told(e, e.delivered, false);
+        let delivered = self.newly_delivered(e);
+        let ack = self.told(e, delivered, false);
         self.cc.on_ack_in_recovery(&ack);
         self.refresh();
     }
@@ -331,7 +338,8 @@ impl Sender {
         let slow_start = self.cc.in_slow_start();
         // An ACK may jump over what was SACKed before, which the controller knows: what arrives now opens the window (Linux
         // `tcp_newly_delivered`).
-        let ack = self.told(e, e.delivered, slow_start);
+        let delivered = self.newly_delivered(e);
+        let ack = self.told(e, delivered, slow_start);
         self.cc.on_ack(&ack);
         self.refresh();
         if let Some(validation) = &mut self.validation {
@@ -357,11 +365,6 @@ impl Sender {
     #[inline]
     pub fn stopped(&mut self, now: Time, why: Limit, stats: &mut Stats) {
         let out = self.board.pipe();
-        if why == Limit::Snd
-            && let Some(log) = &mut self.log
-        {
-            log.limited(self.delivered, out);
-        }
         self.note_use(why == Limit::Cwnd, out);
         if self.validation.is_some() && self.last_sent == now {
             self.validate(now, out, stats);
@@ -394,26 +397,11 @@ impl Sender {
         }
     }
 
-    /// Segment `ordinal` was sent; nothing was in flight before if `idle`.
-    #[inline]
-    pub fn log_sent(&mut self, now: Time, ordinal: u64, idle: bool) {
-        if let Some(log) = &mut self.log {
-            log.sent(now, ordinal, self.board.ordinals().0, idle, self.delivered);
-        }
-    }
-
-    /// The delivery rate that an ACK shows which took these two.
-    #[inline]
-    pub fn rate(&mut self, now: Time, cumulative: Taken, sacked: Taken) -> Option<delivery::Sample> {
-        let log = self.log.as_mut()?;
-        log.sample(now, cumulative.newest_of(&sacked)?, self.delivered, self.min_rtt)
-    }
-
     /// The cumulative acknowledgement moves to `ack`.
     #[inline]
     pub fn acknowledge(&mut self, ack: u64) -> Taken {
         let taken = self.board.acknowledge(ack);
-        self.delivered += taken.delivered;
+        self.note_delivered(taken.delivered);
         taken
     }
 

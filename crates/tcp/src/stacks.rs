@@ -62,6 +62,11 @@ options! {
         winxp | linux_2_4 | windows | freebsd = 0, "assumed: not used";
         linux = 10, "Linux tcp_update_skb_after_send: data_segs_out >= 10";
     }
+    /// What paces shortens the gap after a burst that left later than pacing allowed, by as much, to half of it.
+    pacing_credit: bool {
+        rfc | winxp | linux_2_4 | windows | freebsd = false, "assumed: gaps are as long as the rate says";
+        linux = true, "Linux tcp_update_skb_after_send: credit";
+    }
     /// What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
     recovery: RecoveryRule {
         rfc = RecoveryRule::Sack, "RFC 6675";

@@ -101,6 +101,7 @@ class Tcp(Table):
     pacing_ss_ratio: With `pacing = "window"`: per cent of a window a round trip below half of ssthresh.
     pacing_ca_ratio: With `pacing = "window"`: per cent of a window a round trip from there on.
     unpaced_segments: How many data segments at the start of a connection leave without the gaps of pacing.
+    pacing_credit: What paces shortens the gap after a burst that left later than pacing allowed, by as much, to half of it.
     recovery: What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
     loss_detection: How losses are found with SACK: `dupack`, `rack` or `fack`, with `dup_ack_threshold` for all of them.
     tail_loss_probe: When ACKs stay away for two round trips a segment is sent to bring one (tail loss probe; needs SACK).
@@ -279,6 +280,7 @@ class Tcp(Table):
     pacing_ss_ratio: int | None = None
     pacing_ca_ratio: int | None = None
     unpaced_segments: int | None = None
+    pacing_credit: bool | None = None
     recovery: Literal["reno", "newreno", "sack"] | None = None
     loss_detection: Literal["dupack", "rack", "fack"] | None = None
     tail_loss_probe: bool | None = None

@@ -31,6 +31,8 @@ pub struct Rules {
     /// It sets its window itself: an ACK may give back at once what it lowered on purpose for a while, and `ssthresh` is
     /// only what it leaves for others to see.
     pub sets_its_window: bool,
+    /// It grows while something else than the window is the limit.
+    pub grows_unused: bool,
     /// A congestion event may raise a window that is below what the path is known to carry.
     pub raises_on_events: bool,
     /// It grows once a round, by up to what the round acknowledged.
@@ -45,6 +47,7 @@ impl Default for Rules {
     fn default() -> Rules {
         Rules {
             sets_its_window: false,
+            grows_unused: false,
             raises_on_events: false,
             by_round: false,
             slow_start_times: 1.0,
@@ -59,6 +62,7 @@ impl Rules {
         let traits = cc.traits();
         Rules {
             sets_its_window: traits.sets_its_window,
+            grows_unused: traits.grows_unused,
             raises_on_events: traits.raises_on_events,
             undoes_internals: traits.undoes_internals,
             slow_start_times: traits.slow_start_times,
@@ -149,7 +153,7 @@ impl<'a> Pair<'a> {
         must(rate.is_finite() && rate > 0.0, format!("a pacing rate of {rate} bit/s"))?;
         let grown = cwnd - before.0;
         match what {
-            What::Ack { app_limited: true, .. } => {
+            What::Ack { app_limited: true, .. } if !self.rules.grows_unused => {
                 must(grown <= 0.0, format!("the window grew by {grown} B while the application was the limit"))
             }
             What::Ack { .. } if self.rules.sets_its_window => Ok(()),

@@ -247,9 +247,7 @@ impl Endpoint {
         }
         self.stats.sacks_rcvd += 1;
         self.stats.sack_blocks_rcvd += u64::from(seg.sack_len);
-        let taken = self.tx.board.sack(sack, seg.sack_len, self.isn);
-        self.tx.delivered += taken.delivered;
-        taken
+        self.tx.take_sack(sack, seg.sack_len, self.isn)
     }
 
     /// Samples the round-trip time; returns what the congestion control is told.

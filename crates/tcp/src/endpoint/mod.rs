@@ -192,6 +192,8 @@ pub struct Endpoint {
     /// When the burst began that pacing lets out, and segments left of it.
     burst_at: Time,
     burst_left: u16,
+    /// How much later the burst left than it might have, as far as its segments have not used that up.
+    burst_late: Span,
     /// Low half of the offset after the last segment that was not full (Linux `snd_sml`).
     small_end: u32,
     /// Timestamp clock and until when it shows that value.
@@ -245,6 +247,7 @@ impl Endpoint {
             pace_at: Time::ZERO,
             burst_at: Time::NEVER,
             burst_left: 0,
+            burst_late: Span::ZERO,
             small_end: 0,
             ts_value: 0,
             progress_at: Time::NEVER,
@@ -290,6 +293,7 @@ impl Endpoint {
         }
         let room = self.acked().saturating_add(self.options.send_buffer.0).saturating_sub(self.total);
         let taken = bytes.min(room);
+        self.note_write();
         self.total += taken;
         self.note_backlog();
         self.reconsider();
@@ -301,9 +305,19 @@ impl Endpoint {
     #[inline]
     pub fn supply(&mut self, total: u64) {
         if !self.closing && total > self.total {
+            self.note_write();
             self.total = total;
             self.note_backlog();
             self.reconsider();
+        }
+    }
+
+    /// The application is about to write.
+    #[inline]
+    fn note_write(&mut self) {
+        if self.tx.log.is_some() {
+            let waiting = self.backlog();
+            self.tx.note_write(waiting);
         }
     }
 

@@ -181,6 +181,9 @@ impl Endpoint {
     #[inline]
     fn is_held(&mut self, now: Time) -> bool {
         let held = self.is_early(now);
+        if self.burst_at != now {
+            self.burst_left = 0;
+        }
         if held {
             self.pace_wake = self.pace_at;
             if self.tx.rec.watch.is_some() {
@@ -215,7 +218,8 @@ impl Endpoint {
             && len == waiting
             && (!whole || (!self.closing && corked) || (self.options.nagle && self.waits_by_nagle()));
         if len > usable {
-            if held || usable == 0 || (usable < self.tx.window_max / 2 && !self.small_due) {
+            let silly = usable < self.tx.window_max / 2 && !self.small_due;
+            if held || usable == 0 || (silly && !self.fills_burst()) {
                 return Err(Limit::Rwin);
             }
             len = usable;
@@ -224,6 +228,12 @@ impl Endpoint {
         }
         // The FIN has a number, for which the window must have room.
         Ok(Piece { seq, len: len as u32, fin: self.closing && whole && len == waiting && len < usable })
+    }
+
+    /// Whether a burst of pacing has begun with a full segment. Linux gives its device one packet for it, which ends at the peer's window
+    /// if Nagle allows (`tcp_mss_split_point`).
+    fn fills_burst(&self) -> bool {
+        self.burst_left > 0 && self.options.pacing_credit && !(self.options.nagle && self.waits_by_nagle())
     }
 
     /// Whether Nagle keeps a small segment back: while anything is unacknowledged, or by Minshall's rule anything small.
@@ -351,6 +361,10 @@ impl Endpoint {
         let mut flags = if range.fin { Flags::ACK | Flags::FIN } else { Flags::ACK };
         flags |= if range.push { Flags::PSH } else { Flags::NONE };
         self.emit_payload(now, seg, sack, range.seq, payload, flags);
+        // Only its neighbour leaves in the same packet of several segments.
+        if !self.tx.board.is_due(range.ordinal + 1) {
+            self.burst_left = 0;
+        }
         if self.options.rearm_on_retransmit && range.seq == self.tx.board.una() {
             self.rearm(now);
         }
@@ -375,18 +389,23 @@ impl Endpoint {
     }
 
     /// The segment, of `len` bytes, keeps back what follows its burst. Bursts that end within the first segments of the
-    /// connection keep nothing back (Linux `tcp_update_skb_after_send`).
+    /// connection keep nothing back, and late ones less with `pacing_credit` (Linux `tcp_update_skb_after_send`).
     #[inline]
     fn pace(&mut self, now: Time, seg: &Segment, len: u32) {
         if now >= self.pace_at && (self.burst_left == 0 || self.burst_at != now) {
             (self.burst_at, self.burst_left) = (now, self.tx.pacing_burst);
+            self.burst_late = if self.options.pacing_credit { now.since(self.pace_at) } else { Span::ZERO };
         }
-        self.burst_left = self.burst_left.saturating_sub(1);
+        self.burst_left = if len == self.tx.mss { self.burst_left.saturating_sub(1) } else { 0 };
         let sent = self.stats.data_segs_out + u64::from(self.burst_left);
         if sent >= u64::from(self.options.unpaced_segments) {
             let bytes = if self.tx.paces_packets { seg.ip_bytes() } else { len };
-            let gap = f64::from(bytes) * 8.0 / self.tx.pacing_bps * PS_PER_S as f64;
-            self.pace_at = now.max(self.pace_at).saturating_add(Span(gap as u64));
+            let gap = (f64::from(bytes) * 8.0 / self.tx.pacing_bps * PS_PER_S as f64) as u64;
+            let credit = self.burst_late.min(Span(gap / 2));
+            self.burst_late = Span(self.burst_late.0 - credit.0);
+            self.pace_at = now.max(self.pace_at).saturating_add(Span(gap - credit.0));
+        } else {
+            self.pace_at = now.max(self.pace_at);
         }
         if len > 0
             && let Some(trains) = &mut self.tx.trains

@@ -147,6 +147,14 @@ impl Recovery {
     pub fn is_loss(&self) -> bool {
         self.mode == Mode::Loss
     }
+
+    /// Without SACK, bytes that have left the network by the duplicates, and the segment that is lost and not yet retransmitted.
+    pub fn left_by_duplicates(&self, mss: u64) -> u64 {
+        match self.mode {
+            Mode::Recovery => u64::try_from(self.inflation).unwrap_or(0) + if self.head_due { mss } else { 0 },
+            _ => u64::from(self.duplicates) * mss,
+        }
+    }
 }
 
 impl Sender {
@@ -325,6 +333,8 @@ impl Sender {
         self.rec.extra = 0;
         self.sample_at = self.board.una() + 1;
         self.congested(&Signal::Rto { now, inflight }, again && !o.timeout_cuts_again, stats);
+        self.cc.leave_after_timeout((self.board.pipe() + u64::from(self.mss)) as f64);
+        self.refresh();
     }
 
     /// All that is out is lost for a reason that says nothing of congestion: it is retransmitted while window and threshold stay (Linux
@@ -392,6 +402,8 @@ impl Sender {
             Mode::Recovery if self.rec.rule == RecoveryRule::Sack && self.rec.is_reducing() => {
                 self.board.pipe() + self.rec.allowed
             }
+            // What duplicates stand for is not in the network then, instead of beyond the window.
+            _ if self.cc.steers_recovery() => self.cwnd,
             _ => self.cwnd.saturating_add_signed(self.rec.inflation),
         }
     }

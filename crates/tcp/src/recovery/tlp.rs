@@ -114,6 +114,8 @@ impl Sender {
         if repaired {
             let inflight = tlp.flight;
             self.signal(&Signal::Loss { now, lost: u64::from(self.mss), inflight }, stats);
+            // No recovery follows.
+            self.cc.on_recovered();
         }
     }
 }

@@ -212,6 +212,12 @@ impl Scoreboard {
         (found < self.loss_cursor).then(|| self.range(found))
     }
 
+    /// Whether the segment is lost and not retransmitted.
+    pub fn is_due(&self, ordinal: u64) -> bool {
+        let word = self.marks.as_ref().filter(|_| ordinal < self.tail).map(|marks| marks.word(ordinal));
+        word.is_some_and(|word| (word.lost & !word.resent & !word.sacked) >> (ordinal & 63) & 1 == 1)
+    }
+
     /// `NextSeg` rule 3: the first segment above `HighRxt` and below the highest SACK that is neither SACKed nor lost.
     pub fn next_hole(&self) -> Option<Range> {
         let marks = self.marks.as_ref()?;

@@ -237,6 +237,18 @@ impl Scoreboard {
         self.head + if self.timed { self.segments_sacked() } else { self.counts().sacked }
     }
 
+    /// Whether a segment that is not acknowledged may be smaller than a full one.
+    #[inline]
+    pub fn is_uneven(&self) -> bool {
+        self.uneven > self.head
+    }
+
+    /// Segments in the network, however small.
+    pub fn pipe_segments(&self) -> u64 {
+        let counts = self.counts();
+        (counts.out + counts.resent).saturating_sub(counts.sacked + counts.lost)
+    }
+
     /// Something is SACKed, lost or retransmitted.
     #[inline]
     pub fn is_marked(&self) -> bool {
@@ -359,7 +371,7 @@ impl Scoreboard {
         if self.marked {
             self.acknowledge_marked(ack, &mut taken);
         } else {
-            let base = self.una as u32;
+            let (base, first) = (self.una as u32, self.head);
             let advance = (ack - self.una) as u32;
             while self.head < self.tail {
                 let slot = self.slot(self.head);
@@ -381,6 +393,9 @@ impl Scoreboard {
             if taken.newest_at != 0 {
                 taken.newest = self.head - 1;
             }
+            if taken.retransmitted {
+                self.find_newest(first, &mut taken);
+            }
             if self.loss_cursor < self.head {
                 self.raise_cursors();
             }
@@ -389,6 +404,18 @@ impl Scoreboard {
         // A peer that accepted a window probe acknowledges a byte that is in no segment.
         self.nxt = self.nxt.max(ack);
         taken
+    }
+
+    /// The segment sent last of those from `first` that were just acknowledged, one of which was retransmitted.
+    #[cold]
+    fn find_newest(&self, first: u64, taken: &mut Taken) {
+        taken.newest_at = 0;
+        for ordinal in first..self.head {
+            let at = self.sent(ordinal).at;
+            if at >= taken.newest_at {
+                (taken.newest, taken.newest_at) = (ordinal, at);
+            }
+        }
     }
 
     /// [`Scoreboard::acknowledge`] when segments are marked: word by word, touching only what was not SACKed.

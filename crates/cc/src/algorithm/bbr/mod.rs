@@ -5,9 +5,10 @@
 //!
 //! ```text
 //! bw           = largest delivery rate of the last 10 rounds,  min_rtt = smallest round-trip time of the last 10 s
-//! inflight(g)  = ceil(g bw min_rtt) + 3 bursts, rounded up to even, + 2 in the probing phase      (segments)
+//! inflight(g)  = ceil(g bw min_rtt) + what ACKs brought beyond bw once the pipe is full + 3 bursts,
+//!                rounded up to even, + 2 in the probing phase                                     (segments)
 //! pacing rate  = 0.99 pacing_gain bw            (before the pipe is full: never lowered)
-//! target       = inflight(cwnd_gain) + what ACKs brought beyond bw
+//! target       = inflight(cwnd_gain)
 //! cwnd         = min(cwnd + acked, target), at least 4     (before the pipe is full: cwnd + acked below the target)
 //! ```
 //!
@@ -36,8 +37,8 @@
 //! PROBE_BW begins with a phase drawn from 0 and 2 to 7, alike each, so that flows do not probe in step (Linux
 //! `bbr_reset_probe_bw_mode`); with `phase` always with that one.
 //!
-//! Different from Linux: the window grows by ACKs only where it was the limit. Pacing lets out bursts of `burst_segments`, Linux's
-//! least; longer ones at high rates, which belong to segmentation offload, are left out. The window has room for them all the same.
+//! Different from Linux: pacing lets out bursts of `burst_segments`, Linux's least; longer ones at high rates, which belong to
+//! segmentation offload, are left out. The window has room for them all the same.
 
 mod parameters;
 mod probe_bw;
@@ -47,7 +48,7 @@ mod tests;
 use super::CongestionControl;
 use crate::declare::states;
 use crate::draw::Draw;
-use crate::path::{BURSTS, PROBE_EXTRA_SEGMENTS, Path, RTT_ASSUMED, approach, ceiling, drained, pace, window_rate};
+use crate::path::{BURSTS, PROBE_EXTRA_SEGMENTS, Path, RTT_ASSUMED, ceiling, drained, pace, window_rate};
 use crate::policer::{Moment, Policer};
 use crate::registry::{Invalid, Model};
 use crate::repair::{Repair, Stay, Visit};
@@ -120,6 +121,7 @@ impl Model for Bbr {
             minds_loss: false,
             minds_marks: false,
             sets_its_window: true,
+            grows_unused: true,
             ..Traits::default()
         }
     }
@@ -153,7 +155,7 @@ impl CongestionControl for Bbr {
     fn begin(&mut self, w: &mut Window, start: &Start) {
         let Some(rtt) = start.rtt else { return };
         self.path.begin(start.now, rtt);
-        self.pacing = window_rate(w, self.p.startup_gain, rtt);
+        self.pacing = self.first_rate(w, rtt);
     }
 
     fn grows_by_ack(&self) -> bool {
@@ -165,7 +167,7 @@ impl CongestionControl for Bbr {
     }
 
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
-        let new_round = self.path.count(ack, w.cwnd);
+        let new_round = self.path.count_sampled(ack, w.cwnd);
         self.lost |= ack.newly_lost > 0;
         self.watch_policer(ack, new_round);
         self.path.sample_rate(ack, self.path.round());
@@ -205,7 +207,7 @@ impl CongestionControl for Bbr {
     }
 
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
-        Some(if self.pacing > 0.0 { self.pacing } else { window_rate(w, self.p.startup_gain, RTT_ASSUMED) })
+        Some(if self.pacing > 0.0 { self.pacing } else { self.first_rate(w, RTT_ASSUMED) })
     }
 
     /// Of a slow flow one.
@@ -280,12 +282,13 @@ impl Bbr {
         }
     }
 
-    /// Bytes in flight at `gain` times `bw` and delay, with room for bursts; none while the path is unknown.
-    fn inflight(&self, w: &Window, bw: f64, gain: f64) -> Option<f64> {
-        let segments = ceiling(gain * self.path.bdp(bw)? / w.mss) + BURSTS * self.offloaded_segments(w);
+    /// Bytes in flight at `gain` times `bw` and delay and `extra` bytes, with room for bursts; none while the path is unknown.
+    fn inflight(&self, w: &Window, bw: f64, gain: f64, extra: f64) -> Option<f64> {
+        let segments = ceiling(gain * self.path.bdp(bw)? / w.mss) + (extra / w.mss).floor();
+        let room = segments + BURSTS * self.offloaded_segments(w);
         let probing = matches!(self.mode, Mode::ProbeBw { phase: probe_bw::PROBING, .. });
-        let extra = if probing { PROBE_EXTRA_SEGMENTS } else { 0.0 };
-        Some(w.mss * (2.0 * ceiling(segments / 2.0) + extra))
+        let probe = if probing { PROBE_EXTRA_SEGMENTS } else { 0.0 };
+        Some(w.mss * (2.0 * ceiling(room / 2.0) + probe))
     }
 
     /// Segments that the sender's system may hold back to send them together (Linux `bbr_tso_segs_goal`).
@@ -300,7 +303,7 @@ impl Bbr {
         if begins {
             self.mode = Mode::Drain;
         }
-        let pipe = |cc: &Bbr| cc.inflight(w, cc.path.bw(), 1.0).unwrap_or(f64::INFINITY);
+        let pipe = |cc: &Bbr| cc.inflight(w, cc.path.bw(), 1.0, 0.0).unwrap_or(f64::INFINITY);
         if self.mode == Mode::Drain && drained(ack, pipe(self), w, begins) {
             self.begin_probe_bw(ack.now);
         }
@@ -319,16 +322,32 @@ impl Bbr {
     }
 
     fn pace(&mut self, w: &Window) {
-        let first = || self.path.min_rtt().map(|rtt| window_rate(w, self.p.startup_gain, rtt));
+        let first = || self.path.min_rtt().map(|rtt| self.first_rate(w, rtt));
         let rate = self.pacing_gain * (1.0 - self.p.pacing_margin) * self.bw();
-        pace(&mut self.pacing, first, rate, self.full);
+        let mut pacing = self.pacing;
+        pace(&mut pacing, first, rate, self.full);
+        self.pacing = pacing;
     }
 
+    /// The window at STARTUP's gain over `rtt`, less the margin (Linux `bbr_init_pacing_rate_from_rtt`).
+    fn first_rate(&self, w: &Window, rtt: Span) -> f64 {
+        (1.0 - self.p.pacing_margin) * window_rate(w, self.p.startup_gain, rtt)
+    }
+
+    /// The window grows by what is delivered, used or not: to the target once the pipe is full, before that while it is below the target
+    /// or less than the first window is delivered (Linux `bbr_set_cwnd`).
     fn set_window(&mut self, w: &mut Window, ack: &Ack, gain: f64) {
-        if !self.repair.steer(w, ack, &mut self.path) {
-            let target = self.inflight(w, self.bw(), gain).unwrap_or(f64::INFINITY);
-            let cap = self.full.then(|| target + self.path.extra_bytes(self.bw()));
-            approach(w, ack, self.p.min_segments * w.mss, cap, target, self.path.young());
+        if ack.acked > 0 && !self.repair.steer(w, ack, &mut self.path) {
+            let extra = if self.full { self.path.extra_bytes(self.bw()) } else { 0.0 };
+            let target = self.inflight(w, self.bw(), gain, extra).unwrap_or(f64::INFINITY);
+            let grown = w.cwnd + ack.acked as f64;
+            if self.full {
+                w.cwnd = grown.min(target);
+            // The SYN counts as delivered.
+            } else if w.cwnd < target || self.path.young(w.mss) {
+                w.cwnd = grown;
+            }
+            w.cwnd = w.cwnd.max(self.p.min_segments * w.mss);
         }
         if self.probing_rtt() {
             w.cwnd = w.cwnd.min(self.p.min_segments * w.mss);

@@ -34,7 +34,7 @@ impl Bbr {
     pub(super) fn cycle(&mut self, w: &Window, ack: &Ack) {
         let Mode::ProbeBw { phase, since } = self.mode else { return };
         let elapsed = ack.now.since(since) > self.path.min_rtt().unwrap_or(Span::ZERO);
-        let holds = |gain| self.inflight(w, self.path.bw(), gain).unwrap_or(f64::INFINITY);
+        let holds = |gain| self.inflight(w, self.path.bw(), gain, 0.0).unwrap_or(f64::INFINITY);
         let inflight = ack.inflight as f64;
         let done = match phase {
             _ if self.policer.bps().is_some() => elapsed,

@@ -18,22 +18,23 @@ fn within(value: f64, low: f64, high: f64) {
     assert!((low..=high).contains(&value), "{value} is not within {low}..{high}");
 }
 
-/// 2.885 * 10 segments of 1000 bytes in the millisecond that is assumed, then in the round-trip time that is measured.
+/// 0.99 * 2.885 * 10 segments of 1000 bytes in the millisecond that is assumed, then in the round-trip time that is measured.
 #[test]
 fn the_first_pacing_rate_is_the_initial_window_at_2_885() {
     let mut pipe = Pipe::new("bbr");
-    within(pipe.c.pacing_rate().unwrap(), 230.8e6 * (1.0 - 1e-12), 230.8e6 * (1.0 + 1e-12));
+    within(pipe.c.pacing_rate().unwrap(), 228.492e6 * (1.0 - 1e-12), 228.492e6 * (1.0 + 1e-12));
     assert_eq!((pipe.mode(), state(&pipe.c, "pacing_gain")), (0.0, 2.885));
     pipe.step();
     // 51 ms: a segment of the link and the delay.
-    within(pipe.c.pacing_rate().unwrap(), 4.525e6, 4.526e6);
+    within(pipe.c.pacing_rate().unwrap(), 4.480e6, 4.481e6);
 }
 
-/// A handshake of 50 ms: 2.885 * 80 kbit / 50 ms = 4.616 Mbit/s before the first ACK, in both versions with their gains (Linux
-/// `bbr_init`, which a measured `srtt` precedes; draft `BBRInitPacingRate`).
+/// A handshake of 50 ms: 2.885 * 80 kbit / 50 ms = 4.616 Mbit/s before the first ACK, less 1 % in version 1, in both versions with their
+/// gains (Linux `bbr_init_pacing_rate_from_rtt`, which a measured `srtt` precedes; draft `BBRInitPacingRate`). Linux 6.18: 923 kB/s
+/// after a handshake of 30.93 ms.
 #[test]
 fn the_handshake_paces_the_first_window() {
-    for (cc, rate) in [("bbr", 4.616e6), ("bbr3", 4.432e6)] {
+    for (cc, rate) in [("bbr", 4.56984e6), ("bbr3", 4.432e6)] {
         let mut c = Controller::new(&Spec::named(cc).unwrap(), MSS, 10 * MSS);
         c.begin(&Start {
             now: Time::ZERO,
@@ -207,9 +208,8 @@ fn a_delayed_acknowledgement_is_no_new_smallest_round_trip() {
     }
 }
 
-/// 60 of 104 segments are in flight, 5 lost: 55. For a round what is in flight stays there, then the window grows by what is
-/// delivered, and the end of recovery brings back that of before (Linux `bbr_set_cwnd_to_recover_or_restore`). An undone loss
-/// costs nothing.
+/// The first ACK of recovery makes the window what is in flight, for a round it stays there, then it grows by what is delivered, and the
+/// end of recovery brings back that of before (Linux `bbr_set_cwnd_to_recover_or_restore`). A loss that no ACK has seen costs nothing.
 #[test]
 fn a_loss_keeps_packets_for_a_round_and_recovery_gives_the_window_back() {
     let mut pipe = Pipe::new("bbr");
@@ -219,22 +219,22 @@ fn a_loss_keeps_packets_for_a_round_and_recovery_gives_the_window_back() {
     let now = pipe.now;
     let mut undone = pipe.c.clone();
     undone.on_congestion(&Signal::Loss { now, lost: 5 * MSS, inflight: 60 * MSS });
-    assert_eq!(undone.window(), 55.0 * S);
+    assert_eq!(undone.window(), before);
     undone.on_congestion(&Signal::Undo { now });
     assert_eq!((undone.window(), undone.observe()), (before, pipe.c.observe()));
 
     let inflight = pipe.inflight();
     pipe.c.on_congestion(&Signal::Loss { now, lost: MSS, inflight });
-    assert_eq!(pipe.c.window(), (inflight - MSS) as f64);
+    pipe.step();
+    let kept = pipe.c.window();
+    within(kept / S, inflight as f64 / S, inflight as f64 / S + 2.0);
     let rate = pipe.c.pacing_rate();
-    for _ in 0..inflight / MSS {
+    for _ in 1..inflight / MSS {
         pipe.step();
-        assert_eq!(pipe.c.window(), (inflight - MSS) as f64);
+        assert_eq!(pipe.c.window(), kept);
     }
-    for n in 1..10 {
-        pipe.step();
-        assert_eq!(pipe.c.window(), (inflight - MSS) as f64 + f64::from(n) * S);
-    }
+    pipe.run(0.1);
+    assert!(pipe.c.window() > kept);
     pipe.c.on_recovered();
     pipe.step();
     within(pipe.c.window() / before, 0.97, 1.03);
@@ -255,21 +255,20 @@ fn a_timer_leaves_a_segment_and_marks_do_nothing() {
     assert_eq!((pipe.c.window(), pipe.c.observe()), (S, model));
 }
 
-/// The window does not grow where it is not the limit.
+/// The window grows although the application limits (Linux 6.18: 12 after ten segments and an ACK of two, with nothing more to send).
 #[test]
-fn an_application_limited_flow_does_not_grow() {
+fn an_application_limited_flow_grows() {
     let mut c = bbr();
-    c.on_ack(&Ack { app_limited: true, ..limited_round(1) });
-    assert_eq!(c.window(), 10.0 * S);
+    c.on_ack(&Ack { app_limited: true, acked: 2 * MSS, inflight: 10 * MSS, ..limited_round(1) });
+    assert_eq!(c.window(), 12.0 * S);
 }
 
-/// Two losses of three segments each in STARTUP, the second found while the first is repaired: less by what is lost. A timer in the
-/// episode leaves one segment, the next ACK at least four; with its end the window is again the ten of before.
+/// Two losses of three segments each in STARTUP, the second found while the first is repaired: less by what is lost. Packets are conserved
+/// beyond a timer, which leaves one segment; the end of recovery gives back the ten of before, and the ACK adds its segment.
 #[test]
 fn the_window_of_before_outlasts_losses_and_a_timer() {
     let mut c = bbr();
     let ack = |n: u64, inflight: u64, newly_lost: u64| Ack {
-        acked: 0,
         inflight: inflight * MSS,
         newly_lost: newly_lost * MSS,
         prior_delivered: Some(n - 1),
@@ -283,36 +282,47 @@ fn the_window_of_before_outlasts_losses_and_a_timer() {
     c.on_congestion(&Signal::Rto { now: Time::from_seconds(1.0), inflight: 4 * MSS });
     assert_eq!(c.window(), S);
     c.on_ack(&ack(3, 1, 0));
-    assert_eq!(c.window(), 4.0 * S, "bbr_cwnd_min_target");
+    assert_eq!(c.window(), S);
     c.on_recovered();
     c.on_ack(&ack(4, 1, 0));
-    assert_eq!(c.window(), 10.0 * S);
+    assert_eq!(c.window(), 11.0 * S);
 }
 
-/// While the application is the limit the window does not come back, and a loss in between does not make it forget where to; a
-/// timeout in an episode that proves needless gives back the window of before the episode.
+/// A timeout in an episode that proves needless gives back the window of before the episode.
 #[test]
 fn the_way_back_is_not_forgotten() {
     for undone in [false, true] {
         let mut c = bbr();
-        let ack = |n: u64, app_limited| Ack { app_limited, inflight: 2 * MSS, ..limited_round(n) };
+        let ack = |n: u64| Ack { inflight: 2 * MSS, ..limited_round(n) };
         c.on_congestion(&loss(0.1, 6.0));
-        c.on_ack(&ack(1, true));
-        assert!(c.window() < 10.0 * S);
+        c.on_ack(&ack(1));
+        assert_eq!(c.window(), 2.0 * S);
         if undone {
             c.on_congestion(&Signal::Rto { now: Time::from_seconds(0.2), inflight: 2 * MSS });
             c.on_congestion(&Signal::Undo { now: Time::from_seconds(0.3) });
         } else {
             c.on_recovered();
-            c.on_ack(&ack(2, true));
-            assert!(c.window() < 10.0 * S);
-            c.on_congestion(&loss(0.3, 2.0));
-            c.on_ack(&ack(3, true));
-            c.on_recovered();
         }
-        c.on_ack(&ack(4, false));
+        c.on_ack(&ack(4));
         assert_eq!(c.window(), 11.0 * S, "{undone}");
     }
+}
+
+/// A mark saves the window of now: a recovery from the same data returns to it, not to what ACKs have made of it since (Linux 6.18: 18 for
+/// 24, `tcp_enter_recovery` from `TCP_CA_CWR` asks for no threshold).
+#[test]
+fn a_loss_after_a_mark_returns_to_the_window_of_the_mark() {
+    let mut c = bbr();
+    c.on_congestion(&Signal::Ecn { now: Time::from_seconds(0.1), inflight: 10 * MSS });
+    for n in 1..=4 {
+        c.on_ack(&Ack { inflight: 10 * MSS, ..limited_round(n) });
+    }
+    assert_eq!(c.window(), 14.0 * S);
+    c.on_congestion(&loss(0.5, 6.0));
+    c.on_ack(&Ack { inflight: 6 * MSS, ..limited_round(5) });
+    c.on_recovered();
+    c.on_ack(&Ack { inflight: 6 * MSS, ..limited_round(6) });
+    assert_eq!(c.window(), 11.0 * S);
 }
 
 /// A round ends with the first segment sent since it began, although a third of what was in flight then is lost (Linux

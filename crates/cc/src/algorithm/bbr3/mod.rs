@@ -399,7 +399,7 @@ impl Bbr3 {
         if !self.repair.steer(w, ack, &mut self.path) {
             let extra = self.path.extra_bytes(self.path.bw());
             let target = self.bdp(self.gains().1).map_or(f64::INFINITY, |bdp| self.quantized(w, bdp + extra));
-            approach(w, ack, least, self.full.then_some(target), target, self.path.young());
+            approach(w, ack, least, self.full.then_some(target), target, self.path.young(0.0));
         }
         let hi = match self.mode {
             Mode::Startup | Mode::Drain => f64::INFINITY,
