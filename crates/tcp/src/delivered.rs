@@ -32,11 +32,13 @@ impl Sender {
     /// What an ACK delivers, as the controller counts it.
     #[inline]
     pub fn newly_delivered(&mut self, e: &AckEvent) -> u64 {
-        if !self.counts_delivered() {
-            return e.delivered;
-        }
-        let before = std::mem::replace(&mut self.told_delivered, self.delivered);
-        self.delivered.saturating_sub(before)
+        if self.counts_delivered() { self.told_delivered() } else { e.delivered }
+    }
+
+    /// What was delivered since the controller was last told.
+    pub fn told_delivered(&mut self) -> u64 {
+        let delivered = self.delivered;
+        self.log.as_mut().map_or(0, |log| delivered.saturating_sub(std::mem::replace(&mut log.told, delivered)))
     }
 
     /// What the peer's SACK blocks say is taken in.

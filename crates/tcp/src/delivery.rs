@@ -51,6 +51,8 @@ pub(crate) struct DeliveryLog {
     first: u64,
     /// The sample that `tcp_info` shows.
     last: Option<Sample>,
+    /// What the controller was last told to be delivered.
+    pub told: u64,
     /// Nothing but `tcp_info` looks at the samples.
     shown_only: bool,
 }

@@ -110,9 +110,8 @@ pub(crate) struct Sender {
     /// Most bytes in the network and most not acknowledged.
     pub max_pipe: u64,
     pub max_flight: u64,
-    /// Bytes delivered, or segments of full size (`counts_delivered`), and as the controller was last told.
+    /// Bytes delivered, or segments of full size (`counts_delivered`).
     pub delivered: u64,
-    pub told_delivered: u64,
     /// ECN: reactions wait until more than this is acknowledged; the next new segment carries CWR.
     pub cwr_point: u64,
     pub cwr_due: bool,
@@ -167,7 +166,6 @@ impl Sender {
             max_pipe: 0,
             max_flight: 0,
             delivered: 0,
-            told_delivered: 0,
             cwr_point: 0,
             cwr_due: false,
             cwr_suffices: false,
@@ -226,7 +224,7 @@ impl Sender {
         }
         self.trains = self.cc.probes().then(|| Box::new(Trains::starting(now)));
         self.note_delivered(0);
-        self.told_delivered = self.delivered;
+        self.told_delivered();
         self.refresh();
     }
 

@@ -192,8 +192,8 @@ pub struct Endpoint {
     /// When the burst began that pacing lets out, and segments left of it.
     burst_at: Time,
     burst_left: u16,
-    /// How much later the burst left than it might have, as far as its segments have not used that up.
-    burst_late: Span,
+    /// How much later the burst left than it might have, as far as its segments have not used that up, ns.
+    burst_late_ns: u32,
     /// Low half of the offset after the last segment that was not full (Linux `snd_sml`).
     small_end: u32,
     /// Timestamp clock and until when it shows that value.
@@ -247,7 +247,7 @@ impl Endpoint {
             pace_at: Time::ZERO,
             burst_at: Time::NEVER,
             burst_left: 0,
-            burst_late: Span::ZERO,
+            burst_late_ns: 0,
             small_end: 0,
             ts_value: 0,
             progress_at: Time::NEVER,

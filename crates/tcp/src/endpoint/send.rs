@@ -13,6 +13,8 @@ use crate::segment::{ACCECN_MAX_BYTES, Flags, OPTION_TIMESTAMPS, SackBlocks, Seg
 use crate::stats::Limit;
 use elephan_units::{PS_PER_S, Span, Time};
 
+const PS_PER_NS: u64 = 1000;
+
 /// Data to go out: where, how much, and whether the FIN goes with it.
 #[derive(Clone, Copy)]
 pub(super) struct Piece {
@@ -394,16 +396,17 @@ impl Endpoint {
     fn pace(&mut self, now: Time, seg: &Segment, len: u32) {
         if now >= self.pace_at && (self.burst_left == 0 || self.burst_at != now) {
             (self.burst_at, self.burst_left) = (now, self.tx.pacing_burst);
-            self.burst_late = if self.options.pacing_credit { now.since(self.pace_at) } else { Span::ZERO };
+            let late = if self.options.pacing_credit { now.since(self.pace_at) } else { Span::ZERO };
+            self.burst_late_ns = u32::try_from(late.0 / PS_PER_NS).unwrap_or(u32::MAX);
         }
         self.burst_left = if len == self.tx.mss { self.burst_left.saturating_sub(1) } else { 0 };
         let sent = self.stats.data_segs_out + u64::from(self.burst_left);
         if sent >= u64::from(self.options.unpaced_segments) {
             let bytes = if self.tx.paces_packets { seg.ip_bytes() } else { len };
             let gap = (f64::from(bytes) * 8.0 / self.tx.pacing_bps * PS_PER_S as f64) as u64;
-            let credit = self.burst_late.min(Span(gap / 2));
-            self.burst_late = Span(self.burst_late.0 - credit.0);
-            self.pace_at = now.max(self.pace_at).saturating_add(Span(gap - credit.0));
+            let credit = u64::from(self.burst_late_ns).min(gap / 2 / PS_PER_NS);
+            self.burst_late_ns -= credit as u32;
+            self.pace_at = now.max(self.pace_at).saturating_add(Span(gap - credit * PS_PER_NS));
         } else {
             self.pace_at = now.max(self.pace_at);
         }
