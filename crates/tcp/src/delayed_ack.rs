@@ -20,13 +20,16 @@
 //! The FIN of a peer that this end has not closed to makes it interactive too (`tcp_fin`): its ACK waits for the application's own FIN.
 //!
 //! Compression (`__tcp_ack_snd_check`): with a hole and SACK the fourth and later ACKs without progress wait for
-//! min(`sack_compression_delay`, SRTT / 20) and `sack_compression_slack`, `sack_compression_acks` of them at most; one that extends
-//! neither of the two blocks reported last sends those that wait (`tcp_sack_new_ofo_skb`; Linux sends them without it).
+//! min(`sack_compression_delay`, RTT / 20) and `sack_compression_slack`, `sack_compression_acks` of them at most. RTT is the shorter of SRTT and
+//! of the receiver's own estimate (`rcv_rtt_est`), zero without one. A segment that extends neither of the two blocks reported last sends the
+//! ACK that waits, which does not report it; it gets none of its own (`tcp_sack_new_ofo_skb`).
 //!
 //! A read of what waited sends the ACK of more than a full segment, or of an end of a write when all is read (`__tcp_cleanup_rbuf`).
 //!
-//! Left out: the receiver's own estimate of the round trip (`rcv_rtt_est`), which shortens the wait before it has grown; buffers below the
-//! low-water mark.
+//! A segment that lets the offered window grow (`tcp_grow_window`) makes one ACK quick. Quick mode ends where less than half of the buffer is
+//! free (`__tcp_select_window`).
+//!
+//! Left out: buffers below the low-water mark.
 
 use crate::options::Options;
 use elephan_units::{Span, Time};
@@ -43,8 +46,8 @@ const UNPUSHED_MAX: Span = Span::from_ms(500);
 const FULL_SEGMENT: u64 = 536;
 /// `TCP_FASTRETRANS_THRESH`: ACKs without progress that leave at once.
 const AT_ONCE: u8 = 3;
-/// `TCP_SACK_BLOCKS_EXPECTED`: blocks that every ACK is sure to report.
-const BLOCKS_EXPECTED: usize = 2;
+/// `TCP_MIN_MSS`: no end sends full segments that are shorter.
+const SEGMENT_MIN: u64 = 88;
 /// The share of the round trip that an ACK is held back at most.
 const HELD_SHARE: u64 = 20;
 
@@ -52,6 +55,8 @@ const HELD_SHARE: u64 = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     Now,
+    /// The read of what has come sends it.
+    Read,
     At(Time),
 }
 
@@ -68,8 +73,9 @@ struct Compression {
 pub(crate) struct Arrival {
     pub now: Time,
     pub len: u64,
-    /// It carries PSH.
+    /// It carries PSH; it carries FIN.
     pub push: bool,
+    pub fin: bool,
     /// It carries the FIN of a peer that this end has not closed to.
     pub closes: bool,
     /// Bytes received in order and not acknowledged, it included.
@@ -78,10 +84,14 @@ pub(crate) struct Arrival {
     pub reads: bool,
     /// Nothing waits for the application, or the window is no smaller than in the last ACK.
     pub open: bool,
+    /// It lets the offered window grow.
+    pub grows: bool,
     /// The window offered.
     pub window: u64,
     pub rto: Span,
     pub srtt: Option<Span>,
+    /// The shorter of it and of the receiver's own estimate, zero without one.
+    pub rtt: Span,
     /// When a delayed ACK is due already.
     pub timer: Time,
 }
@@ -104,6 +114,10 @@ pub(crate) struct DelayedAck {
     full_segment: u64,
     /// Longer segments that arrive are joined ones of so many bytes.
     joined: u64,
+    /// The last segment if it was shorter and may have been full (`last_seg_size`), else 0.
+    last_len: u64,
+    /// The longest segment that this end lets the peer send.
+    mss: u64,
     compression: Compression,
     /// ACKs held back.
     held: u16,
@@ -124,8 +138,10 @@ impl DelayedAck {
             interactive: false,
             pushed: 0,
             scheduled: false,
-            full_segment: FULL_SEGMENT,
             joined: u64::MAX,
+            full_segment: FULL_SEGMENT.min(o.mss.0),
+            last_len: 0,
+            mss: o.mss.0,
             compression: Compression::default(),
             held: 0,
             at_once: 0,
@@ -149,12 +165,12 @@ impl DelayedAck {
         self.last_at
     }
 
-    /// The connection begins.
-    pub fn begin(&mut self, now: Time) {
-        self.last_at = now;
+    /// The connection begins; the peer may send segments of `mss`.
+    pub fn begin(&mut self, now: Time, mss: u64) {
+        (self.last_at, self.mss) = (now, mss);
     }
 
-    /// The longest segment that has arrived, 536 bytes at least.
+    /// The longest segment that has arrived, 536 bytes at first.
     pub fn full_segment(&self) -> u64 {
         self.full_segment
     }
@@ -175,19 +191,83 @@ impl DelayedAck {
         self.raise_quick(window, most);
         self.interactive = false;
         self.ato = self.least;
+    }
+
+    /// An ACK is due: the next that leaves counts as a quick one. That of a segment which is not acceptable is none (`tcp_send_dupack`).
+    pub fn schedule(&mut self) {
         self.scheduled = true;
     }
 
-    /// A segment has arrived in order.
-    pub fn on_data(&mut self, a: &Arrival) -> When {
-        self.scheduled = true;
-        if a.push || a.len < self.full_segment {
-            self.pushed = (self.pushed + 1).min(2);
+    /// Quick mode ends: there is little room.
+    pub fn calm(&mut self) {
+        self.quick = 0;
+    }
+
+    /// Whether more is not acknowledged than may wait.
+    pub fn is_over(&self, unacked: u64) -> bool {
+        unacked > self.waiting_max * self.full_segment
+    }
+
+    /// Whether ACKs are being held back, and whether they may be.
+    pub fn holds_back(&self) -> bool {
+        self.held > 0
+    }
+
+    pub fn compresses(&self) -> bool {
+        self.compression.acks > 0
+    }
+
+    /// Learns the length of full segments from one (`tcp_measure_rcv_mss`): the longest so far, or two of equal length that need not be the
+    /// ends of writes. Notes ends of writes. Returns whether it is longer than those before.
+    pub fn measure(&mut self, a: &Arrival) -> bool {
+        let (last, len) = (std::mem::take(&mut self.last_len), a.len.min(self.mss).min(self.joined));
+        if len >= self.full_segment {
+            let longer = len > self.full_segment;
+            self.full_segment = len;
+            self.pushed = self.pushed.max(u8::from(a.push));
+            return longer;
         }
-        self.full_segment = self.full_segment.max(a.len.min(self.joined));
+        if len >= FULL_SEGMENT || len >= SEGMENT_MIN && !a.push && !a.fin {
+            self.last_len = len;
+            if len == last {
+                self.full_segment = len;
+                return false;
+            }
+        }
+        self.pushed = (self.pushed + 1).min(2);
+        false
+    }
+
+    /// A segment has arrived in order.
+    pub fn on_data(&mut self, a: &Arrival) {
+        self.scheduled = true;
         self.adapt(a);
+        self.quick |= u32::from(a.grows);
         self.interactive |= a.closes;
-        self.decide(a)
+    }
+
+    /// A segment has arrived beyond a hole.
+    pub fn on_disorder(&mut self, a: &Arrival) {
+        self.scheduled = true;
+        self.quick |= u32::from(a.grows);
+    }
+
+    /// A segment has arrived that is none of the window.
+    pub fn on_old(&mut self, a: &Arrival) {
+        self.be_quick(a.window, QUICK_MAX);
+        self.scheduled = true;
+    }
+
+    /// When the ACK of what has arrived leaves; with a hole at `hole`.
+    pub fn when(&mut self, a: &Arrival, hole: Option<u64>) -> When {
+        match hole.filter(|_| !(a.open && self.is_over(a.unacked) || self.is_quick())) {
+            Some(nxt) => self.hold_back(a, nxt),
+            None => self.decide(a),
+        }
+    }
+
+    fn is_quick(&self) -> bool {
+        self.quick > 0 && !self.interactive
     }
 
     /// A FIN without data has arrived in order.
@@ -197,11 +277,12 @@ impl DelayedAck {
     }
 
     fn decide(&self, a: &Arrival) -> When {
-        let over = a.open && a.unacked > self.waiting_max * self.full_segment;
-        let quick = self.quick > 0 && !self.interactive;
-        let end_of_write = a.reads && (self.pushed == 2 || (self.pushed == 1 && !self.interactive));
-        if over || quick || end_of_write {
+        let over = self.is_over(a.unacked);
+        if over && a.open || self.is_quick() {
             return When::Now;
+        }
+        if a.reads && (over || self.pushed == 2 || (self.pushed == 1 && !self.interactive)) {
+            return When::Read;
         }
         let delay = self.delay(a);
         if delay == Span::ZERO {
@@ -216,7 +297,7 @@ impl DelayedAck {
     /// The application has taken what waited, `all` of it; whether what is `unacked` is acknowledged now.
     pub fn on_read(&self, unacked: u64, all: bool) -> bool {
         let end_of_write = all && (self.pushed == 2 || (self.pushed == 1 && !self.interactive));
-        self.scheduled && (unacked > self.waiting_max * self.full_segment || unacked > 0 && end_of_write)
+        self.scheduled && (self.is_over(unacked) || unacked > 0 && end_of_write)
     }
 
     fn adapt(&mut self, a: &Arrival) {
@@ -244,24 +325,16 @@ impl DelayedAck {
         delay.min(DELAY_MAX.max(self.least))
     }
 
-    /// A segment has arrived beyond a hole at `nxt`; `rank` blocks were reported more recently than the one that it extends.
-    pub fn on_disorder(&mut self, a: &Arrival, nxt: u64, rank: usize) -> When {
-        self.scheduled = true;
-        self.full_segment = self.full_segment.max(a.len.min(self.joined));
-        let (waited, quick) = (self.held > 0, self.quick > 0 && !self.interactive);
-        let over = a.open && a.unacked > self.waiting_max * self.full_segment;
-        if over || quick || self.held >= self.compression.acks || waited && rank >= BLOCKS_EXPECTED {
-            return When::Now;
-        }
-        if !self.stalls(nxt) {
+    /// With a hole at `nxt` the fourth ACK waits, and those after it.
+    fn hold_back(&mut self, a: &Arrival, nxt: u64) -> When {
+        if self.held >= self.compression.acks || !self.stalls(nxt) {
             return When::Now;
         }
         self.held += 1;
-        if waited {
+        if self.held > 1 {
             return When::At(a.timer);
         }
-        let share = a.srtt.map_or(Span::ZERO, |rtt| Span(rtt.0 / HELD_SHARE));
-        When::At(a.now + share.min(self.compression.delay) + self.compression.slack)
+        When::At(a.now + Span(a.rtt.0 / HELD_SHARE).min(self.compression.delay) + self.compression.slack)
     }
 
     /// Whether so many ACKs have left while `nxt` was expected that others may wait; counts one that leaves.
@@ -272,11 +345,6 @@ impl DelayedAck {
         let stalls = self.at_once >= AT_ONCE;
         self.at_once += u8::from(!stalls);
         stalls
-    }
-
-    /// A segment has filled a part of a hole and another hole is left, at `nxt`: its ACK leaves at once.
-    pub fn on_progress(&mut self, nxt: u64) {
-        self.stalls(nxt);
     }
 
     /// An ACK leaves, with data or without.

@@ -22,6 +22,10 @@ pub(crate) struct Reassembly {
     /// Blocks in the order in which they were last reported, newest first; each is an interval as it is now.
     recent: [Interval; RECENT],
     recent_len: usize,
+    /// What the next report says instead of what is known by then.
+    frozen: Option<([Interval; RECENT], usize)>,
+    /// Bytes in all intervals.
+    held: u64,
 }
 
 /// What an arrival beyond the next expected byte did.
@@ -42,7 +46,7 @@ impl Reassembly {
 
     /// Bytes that have arrived beyond the next expected one.
     pub fn held(&self) -> u64 {
-        self.intervals.iter().map(|(left, right)| right - left).sum()
+        self.held
     }
 
     /// The end of the last interval.
@@ -80,7 +84,25 @@ impl Reassembly {
             }
         }
         let rank = self.remember(merged);
-        Arrival { duplicate, fresh: right - left - overlap, rank }
+        let fresh = right - left - overlap;
+        self.held += fresh;
+        Arrival { duplicate, fresh, rank }
+    }
+
+    /// How many blocks were reported more recently than the one that `[left, right)` would extend; than all, if it would extend none.
+    pub fn rank(&self, left: u64, right: u64) -> usize {
+        let recent = &self.recent[..self.recent_len];
+        recent.iter().position(|block| block.0 <= right && left <= block.1).unwrap_or(self.recent_len)
+    }
+
+    /// The next report says what is known now.
+    pub fn freeze(&mut self) {
+        self.refill(RECENT);
+        self.frozen = Some((self.recent, self.recent_len));
+    }
+
+    pub fn is_frozen(&self) -> bool {
+        self.frozen.is_some()
     }
 
     /// `block` becomes the most recent; what it has swallowed is forgotten. Returns how many were more recent than the first of
@@ -113,6 +135,7 @@ impl Reassembly {
                 covered.get_or_insert((left, right.min(next)));
             }
             end = end.max(right);
+            self.held -= right - left;
             self.intervals.pop_front();
         }
         let mut count = 0;
@@ -134,7 +157,8 @@ impl Reassembly {
             count = 1;
         }
         self.refill(room);
-        for &block in &self.recent[..self.recent_len] {
+        let (recent, known) = self.frozen.take().unwrap_or((self.recent, self.recent_len));
+        for &block in &recent[..known] {
             if count == room {
                 break;
             }

@@ -5,11 +5,18 @@
 //! Window (RFC 9293 section 3.8.6.2.2): the right edge moves only by min(half the buffer, one segment) or more.
 
 use crate::delayed_ack::DelayedAck;
-use crate::options::{Acceptance, DelayedAckRule, Options, WindowUpdate};
+use crate::options::{Acceptance, DelayedAckRule, Options, ReceiveCharge, WindowUpdate};
 use crate::reassembly::{Interval, Reassembly};
-use crate::receive_buffer::{Come, ReceiveBuffer};
+use crate::receive_buffer::ReceiveBuffer;
 use crate::segment::SackBlocks;
 use elephan_units::{Span, Time};
+
+mod account;
+
+pub(crate) use account::Kept;
+
+/// Blocks that every ACK is sure to report (`TCP_SACK_BLOCKS_EXPECTED`).
+pub(crate) const BLOCKS_EXPECTED: usize = 2;
 
 /// When a segment's acknowledgement is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +40,8 @@ pub(crate) struct Rare {
     at: u64,
     /// Until when unacceptable segments without data get no answer.
     silent_until: Time,
-    /// How many SACK blocks were more recent than the one that the last arrival beyond a hole extends.
-    rank: usize,
-    /// The buffer grows; with Linux's rule for ACKs only.
-    growing: Option<ReceiveBuffer>,
+    /// Linux's account of the buffer; with Linux's rule for ACKs only.
+    account: Option<ReceiveBuffer>,
 }
 
 #[derive(Debug)]
@@ -58,6 +63,8 @@ pub(crate) struct Receiver {
     /// The window field as last offered, and whether it still holds.
     field: u16,
     field_holds: bool,
+    /// The field was computed for one ACK, before a read that changes it.
+    field_once: bool,
     pub auto_read: bool,
     /// The peer's FIN has been received in order.
     pub fin: bool,
@@ -91,19 +98,19 @@ impl Receiver {
     pub fn new(o: &Options) -> Receiver {
         let adaptive = (o.delayed_ack_rule == DelayedAckRule::Linux).then(|| Box::new(DelayedAck::new(o)));
         let segments = u16::try_from(o.delayed_ack_segments).unwrap_or(u16::MAX);
-        let growing =
-            ReceiveBuffer::of(o.receive_window_initial.0, o.receive_window.0, o.mss.0).filter(|_| adaptive.is_some());
+        let account = account_of(o).filter(|_| adaptive.is_some());
         Receiver {
             nxt: 0,
             edge: 0,
             last_ack: 0,
             read: 0,
-            buffer: growing.as_ref().map_or(o.receive_window.0, |growing| growing.size(0)),
+            buffer: account.as_ref().map_or(window_of(o), |account| account.most()),
             mss: o.mss.0,
             shift: 0,
             peer_mss: 0,
             field: 0,
             field_holds: false,
+            field_once: false,
             auto_read: true,
             fin: false,
             fin_at: u64::MAX,
@@ -117,7 +124,7 @@ impl Receiver {
             has_blocks: false,
             duplicate: None,
             reassembly: None,
-            rare: growing.map(|growing| Box::new(Rare { growing: Some(growing), ..Rare::default() })),
+            rare: account.map(|account| Box::new(Rare { account: Some(account), ..Rare::default() })),
             max_window: 0,
             ts_recent: 0,
         }
@@ -137,7 +144,7 @@ impl Receiver {
         let mut rare = self.rare.take();
         let new = Receiver::new(o);
         if let Some(rare) = &mut rare {
-            rare.growing = new.rare.as_ref().and_then(|rare| rare.growing);
+            rare.account = new.rare.as_ref().and_then(|rare| rare.account);
         }
         *self = Receiver { auto_read: self.auto_read, rare: rare.or(new.rare), ..Receiver::new(o) };
     }
@@ -155,72 +162,62 @@ impl Receiver {
         may
     }
 
-    /// The buffer holds so many bytes from now on, and does not grow by itself.
+    /// The buffer has the size from now on that an application asks for, and does not grow by itself.
     pub fn set_buffer(&mut self, bytes: u64) {
+        let mss = self.mss;
         self.buffer = bytes;
-        self.stop_growing();
         self.field_holds = false;
+        match self.account_mut() {
+            Some(account) if account.has_begun() => account.resize(bytes),
+            Some(account) => *account = ReceiveBuffer::set(bytes, mss),
+            None => {}
+        }
     }
 
     /// The first window of a passive end is of whole segments with timestamps.
     pub fn offer_whole(&mut self, mss: u64) {
-        if let Some(growing) = self.growing() {
-            growing.offer_whole(mss);
-            self.buffer = growing.size(0);
+        if let Some(account) = self.account_mut() {
+            account.offer_whole(mss);
         }
     }
 
-    /// The connection begins; the peer's segments have `mss` bytes at most.
+    /// The connection begins; this end's segments may have `mss` bytes.
     pub fn begin(&mut self, now: Time, mss: u64) {
-        if let Some(growing) = self.growing() {
-            growing.begin(now, mss);
+        let shift = self.shift;
+        if let Some(account) = self.account_mut() {
+            account.begin(now, mss, shift);
+        }
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.begin(now, mss);
         }
     }
 
-    /// Whether the buffer grows by itself.
+    /// Linux's account of the buffer.
     #[inline]
-    pub fn grows(&self) -> bool {
-        self.rare.as_ref().is_some_and(|rare| rare.growing.is_some())
+    pub fn account(&self) -> Option<&ReceiveBuffer> {
+        self.rare.as_ref()?.account.as_ref()
     }
 
-    fn growing(&mut self) -> Option<&mut ReceiveBuffer> {
-        self.rare.as_mut()?.growing.as_mut()
+    fn account_mut(&mut self) -> Option<&mut ReceiveBuffer> {
+        self.rare.as_mut()?.account.as_mut()
     }
 
     /// The buffer keeps its size from now on; returns the largest that it might have had.
-    fn stop_growing(&mut self) -> Option<u64> {
-        let growing = self.rare.as_mut()?.growing.take()?;
-        Some(growing.most())
+    fn close_account(&mut self) -> Option<u64> {
+        let account = self.rare.as_mut()?.account.take()?;
+        Some(account.most())
     }
 
-    /// A segment of `len` bytes has come, and perhaps been read; it echoes a timestamp sent so long ago.
-    pub fn grow(&mut self, now: Time, len: u64, echo: Option<(u32, Span)>) {
-        let full = self.adaptive.as_ref().map_or(len, |adaptive| adaptive.full_segment());
-        let come = Come { len, full, echo, nxt: self.nxt, unread: self.unread(), span: self.span() };
-        if let Some(growing) = self.growing() {
-            growing.on_data(now, &come);
-        }
-        let taken = if self.reads_at_once() { len.min(self.mss) } else { 0 };
-        self.grow_by_reading(now, taken);
-    }
-
-    /// The application has taken so many bytes: it reads segment by segment, so that all but the first wait when that is measured.
-    pub fn grow_by_reading(&mut self, now: Time, taken: u64) {
-        let (unread, rest) = (self.unread(), taken.saturating_sub(self.mss));
-        let read = self.read - rest;
-        if let Some(growing) = self.growing() {
-            if taken > 0 {
-                growing.on_read(now, read, unread + rest);
-            }
-            self.buffer = growing.size(unread);
-            self.field_holds = false;
-        }
+    /// The window of the last ACK.
+    #[inline]
+    pub fn offered(&self) -> u64 {
+        self.edge - self.last_ack
     }
 
     /// Nothing is acknowledged later; a buffer that grows has its largest size then.
     pub fn acknowledge_each(&mut self) {
-        if let Some(most) = self.stop_growing() {
-            self.set_buffer(most);
+        if let Some(most) = self.close_account() {
+            (self.buffer, self.field_holds) = (most, false);
         }
         (self.segments_per_ack, self.adaptive) = (1, None);
     }
@@ -263,9 +260,9 @@ impl Receiver {
         self.rare.as_deref().copied().unwrap_or_default()
     }
 
-    /// How many SACK blocks were more recent than the one that the last arrival beyond a hole extends.
-    pub fn rank(&self) -> usize {
-        self.rare.as_ref().map_or(0, |rare| rare.rank)
+    /// The ACK that is due does not report what came last.
+    pub fn reports_old(&self) -> bool {
+        self.reassembly.as_ref().is_some_and(|reassembly| reassembly.is_frozen())
     }
 
     /// Bytes from the next expected one to the last that has arrived.
@@ -323,10 +320,10 @@ impl Receiver {
 
     /// The application reads by itself up to this offset of the stream; returns how much there was, and whether the sender should be told
     /// of the room that this makes now.
-    pub fn read_until(&mut self, offset: u64) -> (u64, bool) {
+    pub fn read_until(&mut self, now: Time, offset: u64) -> (u64, bool) {
         self.auto_read = false;
         self.rare.get_or_insert_default().read_until = offset;
-        self.take(offset.saturating_sub(self.read))
+        self.take(now, offset.saturating_sub(self.read))
     }
 
     fn accept_slow(&mut self, left: u64, right: u64) -> Due {
@@ -334,13 +331,18 @@ impl Receiver {
         if right > self.edge && self.whole && self.unread() > 0 {
             return Due::Now;
         }
+        if self.whole {
+            // One that has not been reported by now never is (`tcp_data_queue`).
+            self.duplicate = None;
+        }
         let whole = (left, right);
-        let right = right.min(self.edge);
+        // Linux takes all of what begins inside the window.
+        let right = if self.whole && self.window() > 0 { right } else { right.min(self.edge) };
         if whole.1 <= self.nxt {
             self.duplicate = Some(whole);
             return Due::Now;
         }
-        if left >= right {
+        if left >= right || left >= self.edge && left > self.nxt {
             return Due::Now;
         }
         if left <= self.nxt {
@@ -350,16 +352,21 @@ impl Receiver {
             let filled = self.reassembly.as_mut().filter(|r| !r.is_empty()).map(|r| r.advance(right));
             let (end, covered) = filled.unwrap_or((right, None));
             self.nxt = end;
+            self.edge = self.edge.max(end);
             // RFC 2883 section 4: one duplicate an ACK, the first.
             self.duplicate = self.duplicate.or(covered);
             let due = self.in_order(right - left);
             return if filled.is_some() || self.duplicate.is_some() { Due::Now } else { due };
         }
+        let waits = self.adaptive.as_ref().is_some_and(|adaptive| adaptive.holds_back());
         let reassembly = self.reassembly.get_or_insert_default();
+        if waits && reassembly.rank(left, right) >= BLOCKS_EXPECTED {
+            // The ACK that was held back leaves before the segment is noted (`tcp_sack_new_ofo_skb`).
+            reassembly.freeze();
+        }
         let arrival = reassembly.insert(left, right);
         // One that waits for its ACK stays, unless another takes its place.
         self.duplicate = arrival.duplicate.or(self.duplicate);
-        self.rare.get_or_insert_default().rank = arrival.rank;
         Due::Now
     }
 
@@ -396,6 +403,11 @@ impl Receiver {
         true
     }
 
+    /// The size of the buffer.
+    pub fn size(&self) -> u64 {
+        self.buffer
+    }
+
     /// Space for data beyond the next expected byte.
     #[inline]
     fn space(&self) -> u64 {
@@ -408,6 +420,9 @@ impl Receiver {
         if self.field_holds && !syn {
             return self.field;
         }
+        if self.account().is_some() {
+            return self.offer_room(syn);
+        }
         let shift = if syn { 0 } else { self.shift };
         let target = self.nxt + self.space();
         let open = self.field != 0;
@@ -418,12 +433,16 @@ impl Receiver {
         } else {
             ((self.edge - self.nxt) >> shift).min(65_535) as u16
         };
+        self.note_offer(open, shift);
+        self.field_holds = !syn;
+        self.field
+    }
+
+    fn note_offer(&mut self, open: bool, shift: u8) {
         if open && self.field == 0 {
             self.rare.get_or_insert_default().closed += 1;
         }
         self.max_window = self.max_window.max(u64::from(self.field) << shift);
-        self.field_holds = !syn;
-        self.field
     }
 
     /// An ACK leaves, with data or without.
@@ -431,19 +450,24 @@ impl Receiver {
     pub fn acked(&mut self, now: Time, data: bool) {
         self.unacked = 0;
         self.last_ack = self.nxt;
+        if std::mem::take(&mut self.field_once) {
+            self.field_holds = false;
+        }
         if let Some(adaptive) = &mut self.adaptive {
             adaptive.on_ack_sent(now, data);
         }
     }
 
-    /// The application has taken up to `bytes`; returns how many there were and whether the sender should be told.
-    pub fn take(&mut self, bytes: u64) -> (u64, bool) {
-        let taken = bytes.min(self.payload() - self.read);
+    /// The application takes up to `bytes`; returns how many there were and whether the sender should be told.
+    pub fn take(&mut self, now: Time, bytes: u64) -> (u64, bool) {
+        let before = self.unread();
+        let taken = bytes.min(before);
         self.read += taken;
         self.field_holds = false;
-        let (unacked, all) = (self.nxt - self.last_ack, self.unread() == 0);
-        let due = self.adaptive.as_ref().is_some_and(|adaptive| adaptive.on_read(unacked, all));
-        (taken, taken > 0 && (due || self.has_opened()))
+        let empty = self.settle(now, before, taken);
+        let unacked = self.nxt - self.last_ack;
+        let due = self.adaptive.as_ref().is_some_and(|adaptive| adaptive.on_read(unacked, empty && taken > 0));
+        (taken, due || taken > 0 && self.has_opened())
     }
 
     /// Nothing waits for the application, or the window is no smaller than in the last ACK (`__tcp_ack_snd_check`).
@@ -454,8 +478,14 @@ impl Receiver {
 
     /// Whether what the application has read lets the window grow so much that the sender is told without waiting for data: by two
     /// segments or half the buffer (RFC 1122 section 4.2.3.3, BSD), or to its double (Linux `__tcp_cleanup_rbuf`).
-    fn has_opened(&self) -> bool {
+    fn has_opened(&mut self) -> bool {
         let window = self.window();
+        if let Some(account) = self.account() {
+            return !self.fin && 2 * window <= account.clamp() && {
+                let room = self.room();
+                room > 0 && room >= 2 * window
+            };
+        }
         let opened = self.space().min(65_535 << self.shift);
         let gain = opened.saturating_sub(window);
         if !self.doubling {
@@ -480,7 +510,7 @@ impl Receiver {
         let count = match &mut self.reassembly {
             Some(reassembly) => {
                 // RFC 2883 section 4: a duplicate inside a block is followed by that block.
-                if let Some((left, _)) = duplicate.filter(|block| block.0 >= self.nxt) {
+                if let Some((left, _)) = duplicate.filter(|block| block.0 >= self.nxt && !reassembly.is_frozen()) {
                     reassembly.bring_forward(left);
                 }
                 reassembly.report(duplicate, room, &mut blocks)
@@ -500,4 +530,20 @@ impl Receiver {
         }
         count as u8
     }
+}
+
+/// Linux's account of the buffer with the options of a stack.
+fn account_of(o: &Options) -> Option<ReceiveBuffer> {
+    if o.receive_charge == ReceiveCharge::Payload {
+        None
+    } else if o.receive_buffer.0 > 0 {
+        Some(ReceiveBuffer::set(o.receive_buffer.0, o.mss.0))
+    } else {
+        ReceiveBuffer::of(o.receive_window_initial.0, o.receive_window.0, o.mss.0)
+    }
+}
+
+/// The window of a buffer without account: what the application has set, if it has.
+fn window_of(o: &Options) -> u64 {
+    if o.receive_buffer.0 > 0 { o.receive_buffer.0 } else { o.receive_window.0 }
 }

@@ -2,8 +2,8 @@
 
 use crate::options::{
     AccEcnOptions, AccEcnRule, Acceptance, DelayedAckRule, DsackRule, Ecn, FastOpen, LocalDrop, LossDetection,
-    NagleRule, NewrenoTimer, OptionError, Origin, Pacing, Provenance, RackRule, RecoveryRule, Reduction, Row, RtoRule,
-    RttSampling, Undo, WindowProbe, WindowUpdate, options, text,
+    NagleRule, NewrenoTimer, OptionError, Origin, Pacing, Provenance, RackRule, ReceiveCharge, RecoveryRule, Reduction,
+    Row, RtoRule, RttSampling, Undo, WindowProbe, WindowUpdate, options, text,
 };
 use elephan_cc::algorithm::{cubic::Cubic, reno::Reno};
 use elephan_cc::{Model, Spec, slow_start};
@@ -435,6 +435,17 @@ options! {
         rfc | winxp | linux_2_4 = Bytes(65_535 << 14), "assumed: the buffer has a fixed size";
         linux = Bytes(65_536), "Linux tcp_rmem: 128 KiB at first, of which half is window (tcp_win_from_space)";
         windows | freebsd = Bytes(65_535 << 14), "assumed: grows to its largest size at once";
+    }
+    /// What an application sets as size of its receive buffer (SO_RCVBUF): the buffer does not grow. Linux doubles it, and the window is what
+    /// `receive_charge` leaves. Elsewhere it is the window. 0: not set.
+    receive_buffer: Bytes {
+        rfc | winxp | linux_2_4 | linux | windows | freebsd = Bytes(0), "assumed: applications leave it to the stack";
+    }
+    /// What a segment takes of a receive buffer that grows or that `receive_buffer` sets: its `payload`, or the `memory` that it lies in.
+    receive_charge: ReceiveCharge {
+        rfc = ReceiveCharge::Payload, "RFC 9293 section 3.8.6: the window counts bytes of data";
+        winxp | linux_2_4 | windows | freebsd = ReceiveCharge::Payload, "assumed: the window is the size of the buffer";
+        linux = ReceiveCharge::Memory, "Linux skb->truesize, scaling_ratio (tcp_win_from_space)";
     }
     /// Bytes that the socket holds beyond what is acknowledged; a writer blocks when they are full.
     send_buffer: Bytes {

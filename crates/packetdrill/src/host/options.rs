@@ -57,7 +57,6 @@ impl Host {
                 socket.queue.locked = true;
             }
             (SOL_SOCKET, 8 | 33) => {
-                // Half of what the buffer is charged is payload (Linux tcp_win_from_space).
                 let bytes = size.max(RECEIVE_MIN);
                 socket.receive_buffer = Some(bytes);
                 if let Some(endpoint) = &mut socket.endpoint {

@@ -154,8 +154,7 @@ impl Socket {
             o.mss = Bytes(mss.min(o.mss.0));
         }
         if let Some(bytes) = self.receive_buffer {
-            o.receive_window = Bytes(bytes.max(o.mss.0));
-            o.receive_window_initial = o.receive_window;
+            o.receive_buffer = Bytes(bytes.max(o.mss.0));
         }
         if let Some(retries) = self.syn_count {
             (o.syn_retries, o.syn_ack_retries) = (retries, retries);

@@ -113,7 +113,7 @@ impl Endpoint {
         if (-(self.rx.nxt as i64)..0).contains(&ahead) && seg.seq_len() > 0 {
             self.rx.note_old(self.rx.nxt.wrapping_add_signed(ahead), u64::from(seg.seq_len()));
             if let Some(adaptive) = &mut self.rx.adaptive {
-                adaptive.be_quick(self.rx.edge - self.rx.nxt, QUICK_MAX);
+                adaptive.be_quick(self.rx.edge - self.rx.last_ack, QUICK_MAX);
             }
         }
         // RFC 9293 has only the peer's FIN renew TIME-WAIT, Linux whatever acknowledges.

@@ -104,7 +104,8 @@ impl Endpoint {
         }
         self.ack_at = now.saturating_add(DELAY_MAX);
         if let Some(adaptive) = &mut self.rx.adaptive {
-            adaptive.be_quick(self.rx.edge - self.rx.nxt, QUICK_MAX);
+            adaptive.be_quick(self.rx.edge - self.rx.last_ack, QUICK_MAX);
+            adaptive.schedule();
         }
     }
 
@@ -166,9 +167,9 @@ impl Endpoint {
         self.reconsider();
     }
 
-    /// Sets the size of the receive buffer. The window that was offered stays.
+    /// Sets the size of the receive buffer as an application does (`receive_buffer`). The window that was offered stays.
     pub fn set_receive_buffer(&mut self, bytes: u64) {
-        self.change(|options| options.receive_window = Bytes(bytes));
+        self.change(|options| options.receive_buffer = Bytes(bytes));
         self.rx.set_buffer(bytes);
     }
 

@@ -106,11 +106,11 @@ impl Endpoint {
 
     /// Smallest shift with which the whole receive window can be said (RFC 7323 section 2.2).
     fn own_shift(&self) -> u8 {
-        let window = self.options.receive_window.0;
-        if self.rx.grows() {
-            // Linux `tcp_select_initial_window`: of the largest buffer, twice the window, 15 bits less.
-            return ((2 * window).ilog2().saturating_sub(15) as u8).min(SHIFT_MAX);
+        if let Some(account) = self.rx.account() {
+            // Linux `tcp_select_initial_window`.
+            return (account.scaled().ilog2().saturating_sub(15) as u8).min(SHIFT_MAX);
         }
+        let window = self.rx.size();
         (0..SHIFT_MAX).find(|shift| window >> shift <= 65_535).unwrap_or(SHIFT_MAX)
     }
 
@@ -280,9 +280,6 @@ impl Endpoint {
         self.tx.window_edge = una + self.tx.window;
         self.clock.start(now);
         self.rx.begin(now, self.options.mss.0 - u64::from(timestamps));
-        if let Some(adaptive) = &mut self.rx.adaptive {
-            adaptive.begin(now);
-        }
     }
 
     /// A segment for an endpoint without a connection, or with a wrong acknowledgement in a handshake, is answered by a reset (RFC

@@ -254,7 +254,7 @@ impl Endpoint {
                     && !self.echo
                     && let Some(adaptive) = &mut self.rx.adaptive
                 {
-                    adaptive.be_quick(self.rx.edge - self.rx.nxt, QUICK_ECN);
+                    adaptive.be_quick(self.rx.edge - self.rx.last_ack, QUICK_ECN);
                 }
                 self.echo = ce || (self.echo && !seg.flags.any(Flags::CWR));
             }

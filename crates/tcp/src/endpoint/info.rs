@@ -138,8 +138,14 @@ info! {
     rcv_ooopack,
     /// The peer's window, bytes.
     snd_wnd,
-    /// The own window, bytes.
+    /// The own window as the last segment offered it, bytes.
     rcv_wnd,
+    /// The most that the own window may be while it grows, bytes; 0 without Linux's account of the receive buffer.
+    rcv_ssthresh,
+    /// Most bytes read in a round trip, at first ten segments; 0 without that account.
+    rcv_space,
+    /// The receiver's own estimate of the round trip, us; 0 before the first and without that account.
+    rcv_rtt,
     /// Timeouts so far.
     total_rto,
     /// Segments that have arrived here with a CE mark, with AccECN.
@@ -270,7 +276,7 @@ impl Endpoint {
         info.rtt = tx.rtt.srtt().map_or(0, us);
         info.rttvar = tx.rtt.rttvar().map_or(0, us);
         info.min_rtt = self.min_rtt().map_or(u64::from(u32::MAX), us);
-        info.advmss = self.options.mss.0;
+        info.advmss = if self.timestamps { self.options.segment_bytes() } else { self.options.mss.0 };
         info.pmtu = self.options.mss.0 + 40;
         info.total_retrans = stats.segs_retrans;
         (info.segs_out, info.segs_in) = (stats.segs_out, stats.segs_in);
@@ -299,7 +305,11 @@ impl Endpoint {
 
     fn info_receiver(&self, now: Time, info: &mut Info) {
         info.bytes_received = self.rx.payload();
-        info.rcv_wnd = self.rx.window();
+        info.rcv_wnd = self.rx.offered();
+        if let Some(account) = self.rx.account() {
+            (info.rcv_ssthresh, info.rcv_space) = account.told();
+            info.rcv_rtt = us(account.round_trip());
+        }
         info.rcv_ooopack = self.rx.rare().dup_acks;
         if let Some(adaptive) = &self.rx.adaptive {
             info.ato = us(adaptive.timeout());

@@ -344,8 +344,7 @@ impl Endpoint {
 
     /// Takes up to `bytes` from the receive buffer and returns how many there were.
     pub fn read(&mut self, now: Time, bytes: u64) -> u64 {
-        let (taken, update) = self.rx.take(bytes);
-        self.rx.grow_by_reading(now, taken);
+        let (taken, update) = self.rx.take(now, bytes);
         if update && self.state >= State::Established {
             self.work |= work::ACK;
         }
@@ -355,11 +354,10 @@ impl Endpoint {
     /// Lets the application read by itself as data arrives, up to `offset` of the stream. What lies beyond waits in the receive buffer, and the
     /// window closes.
     pub fn read_until(&mut self, now: Time, offset: u64) {
-        let (taken, update) = self.rx.read_until(offset);
+        let (_, update) = self.rx.read_until(now, offset);
         if update && self.state >= State::Established {
             self.work |= work::ACK;
         }
-        self.rx.grow_by_reading(now, taken);
     }
 
     /// Returns the payload bytes received in order, read or not.

@@ -4,7 +4,7 @@
 use super::{Endpoint, State, work};
 use crate::delayed_ack::{Arrival, QUICK_MAX, When};
 use crate::options::Ecn;
-use crate::receiver::Due;
+use crate::receiver::{Due, Kept};
 use crate::segment::{Flags, OPTION_TIMESTAMPS, SackBlocks, Segment};
 use elephan_units::Time;
 
@@ -92,9 +92,9 @@ impl Endpoint {
             self.stats.data_segs_in += 1;
             self.stats.data_octets_in += len;
             self.note_ce(seg, seq + len > self.rx.nxt && seq < self.rx.edge);
-            let nxt = self.rx.nxt;
+            let before = (self.rx.nxt, self.rx.held(), self.rx.unread());
             match self.rx.accept(seq, len) {
-                due if self.rx.adaptive.is_some() => self.adapt_ack(now, seg, seq, nxt, due),
+                _ if self.rx.adaptive.is_some() => self.adapt_ack(now, seg, seq, before),
                 Due::Now => self.work |= work::ACK,
                 Due::Later if self.ack_at == Time::NEVER => {
                     self.ack_at = now.saturating_add(self.options.delayed_ack_timeout);
@@ -132,7 +132,7 @@ impl Endpoint {
         }
         self.rx.note_old(seq, u64::from(seg.seq_len()));
         if let Some(adaptive) = &mut self.rx.adaptive {
-            adaptive.be_quick(self.rx.edge - self.rx.nxt, QUICK_MAX);
+            adaptive.be_quick(self.rx.edge - self.rx.last_ack, QUICK_MAX);
         }
         self.work |= work::ACK;
         if self.state == State::TimeWait {
@@ -142,62 +142,78 @@ impl Endpoint {
 
     /// What Linux's rule for ACKs looks at.
     fn arrival(&self, now: Time, seg: &Segment) -> Arrival {
+        let srtt = self.tx.rtt.srtt();
         Arrival {
             now,
             len: u64::from(seg.len),
             push: seg.flags.any(Flags::PSH),
+            fin: seg.flags.any(Flags::FIN),
             closes: false,
             unacked: self.rx.nxt - self.rx.last_ack,
             reads: self.rx.reads_at_once(),
             open: true,
-            window: self.rx.edge - self.rx.nxt,
+            grows: false,
+            window: self.rx.offered(),
             rto: self.tx.rtt.rto(),
-            srtt: self.tx.rtt.srtt(),
+            srtt,
+            rtt: self.rx.account().map_or(srtt.unwrap_or_default(), |account| {
+                let own = account.round_trip();
+                srtt.map_or(own, |rtt| rtt.min(own))
+            }),
             timer: self.ack_at,
         }
     }
 
-    /// Linux's rule for the ACK of a segment at `seq` that arrived when `nxt` was expected.
+    /// Linux's rule for the ACK of a segment at `seq` that arrived when `nxt` was expected, `held` bytes lay beyond holes and `unread` waited
+    /// to be read.
     #[inline(never)]
-    fn adapt_ack(&mut self, now: Time, seg: &Segment, seq: u64, nxt: u64, due: Due) {
+    fn adapt_ack(&mut self, now: Time, seg: &Segment, seq: u64, (nxt, held, unread): (u64, u64, u64)) {
         let end = seq + u64::from(seg.len);
         let mut arrival = self.arrival(now, seg);
         if seg.flags.any(Flags::FIN) && self.rx.nxt == end && self.state == State::Established {
             (arrival.closes, arrival.unacked) = (true, arrival.unacked + 1);
         }
-        if self.rx.grows() {
+        let accounts = self.rx.account().is_some();
+        if accounts {
             let stamped = self.timestamps && seg.options & OPTION_TIMESTAMPS != 0 && seg.tsecr != 0;
             let echo = stamped.then(|| (seg.tsecr, self.echoed_rtt(now, seg.tsecr)));
-            self.rx.grow(now, u64::from(seg.len), echo);
+            arrival.grows = self.rx.charge(&arrival, &Kept { seq, nxt, held, echo, unread });
         }
-        arrival.open = self.rx.is_open();
+        let (in_order, old) = (self.rx.nxt > nxt, end <= nxt || seq >= self.rx.edge);
         let Some(adaptive) = &mut self.rx.adaptive else { return };
-        let when = if self.rx.nxt > nxt {
-            let when = adaptive.on_data(&arrival);
-            if self.rx.has_blocks && when != When::Now {
-                adaptive.on_progress(self.rx.nxt);
-            }
-            when
-        } else if end <= nxt || seq >= self.rx.edge {
-            adaptive.be_quick(arrival.window, QUICK_MAX);
-            When::Now
+        if !accounts && (in_order || !old) {
+            adaptive.measure(&arrival);
+        }
+        if in_order {
+            adaptive.on_data(&arrival);
+        } else if old {
+            adaptive.on_old(&arrival);
         } else {
-            let rank = self.rx.rank();
-            let Some(adaptive) = &mut self.rx.adaptive else { return };
-            let when = adaptive.on_disorder(&arrival, nxt, rank);
-            if let When::At(time) = when {
-                self.ack_at = time;
-                return;
+            adaptive.on_disorder(&arrival);
+        }
+        let over = adaptive.is_over(arrival.unacked);
+        arrival.open = if accounts { !over || self.rx.room() >= arrival.window } else { self.rx.is_open() };
+        let holes = self.rx.held() > 0;
+        // The last hole is filled, or an ACK that waited leaves in place of this one.
+        let due = held > 0 && !holes || self.rx.reports_old();
+        let (hole, Some(adaptive)) = (holes.then_some(self.rx.nxt), &mut self.rx.adaptive) else { return };
+        let when = if due { When::Now } else { adaptive.when(&arrival, hole) };
+        self.schedule_ack(when);
+        if accounts {
+            if self.work & work::ACK != 0 && when != When::Read {
+                self.rx.fix_field();
             }
-            when
-        };
-        self.schedule_ack(when, due);
+            if self.rx.reads_at_once() {
+                let taken = unread + self.rx.nxt.saturating_sub(nxt);
+                self.rx.settle(now, taken, taken);
+            }
+        }
     }
 
-    fn schedule_ack(&mut self, when: When, due: Due) {
+    fn schedule_ack(&mut self, when: When) {
         match when {
-            When::At(time) if due == Due::Later => self.ack_at = time,
-            _ => self.work |= work::ACK,
+            When::At(time) => self.ack_at = time,
+            When::Now | When::Read => self.work |= work::ACK,
         }
     }
 
@@ -211,7 +227,7 @@ impl Endpoint {
         match &mut self.rx.adaptive {
             Some(adaptive) if seg.len == 0 => {
                 let when = adaptive.on_fin(&arrival);
-                self.schedule_ack(when, Due::Later);
+                self.schedule_ack(when);
             }
             _ => self.work |= work::ACK,
         }

@@ -108,6 +108,16 @@ pub enum Acceptance {
     Linux,
 }
 
+/// What a segment takes of the receive buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReceiveCharge {
+    /// Its payload: the buffer is the window.
+    Payload,
+    /// Linux: the memory that it lies in, of which its payload is a part.
+    Memory,
+}
+
 /// When a reader tells the sender of the room that it has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -375,6 +385,11 @@ impl Options {
         if self.receive_window.0 > largest {
             let why = if self.window_scaling { "the largest window" } else { "the largest without window_scaling" };
             return fail("receive_window", format!("{} B is above {largest} B, {why}", self.receive_window.0));
+        }
+        let Bytes(buffer) = self.receive_buffer;
+        if buffer > 0 && !(mss.0..=WINDOW_MAX).contains(&buffer) {
+            let reason = format!("must be 0 or from one MSS ({} B) to {WINDOW_MAX} B, not {buffer} B", mss.0);
+            return fail("receive_buffer", reason);
         }
         if self.send_buffer.0 > SEND_BUFFER_MAX {
             return fail("send_buffer", format!("must be at most {SEND_BUFFER_MAX} B, not {} B", self.send_buffer.0));

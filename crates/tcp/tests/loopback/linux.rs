@@ -4,7 +4,7 @@
 use crate::common::options;
 use elephan_cc::Spec;
 use elephan_tcp::options::{Pacing, Undo};
-use elephan_tcp::{Endpoint, Flags, Overrides, SackBlocks, Segment};
+use elephan_tcp::{Endpoint, Flags, OPTION_TIMESTAMPS, Overrides, SackBlocks, Segment};
 use elephan_units::{Bytes, Span, Time};
 
 const MSS: u32 = 1000;
@@ -242,7 +242,7 @@ fn hystart_of_a_slow_link_ends_at_36() {
 #[test]
 fn acks_beyond_a_hole_are_compressed() {
     for (stack, expected) in [("linux", vec![1, 2, 3, 14, 25]), ("rfc", (1..=28).collect())] {
-        let o = options(stack, &Overrides { mss: Some(Bytes(1000)), timestamps: Some(false), ..Overrides::default() });
+        let o = options(stack, &Overrides { mss: Some(Bytes(1012)), ..Overrides::default() });
         let (mut a, mut b) = (Endpoint::new(&o, o.controller(), ISN), Endpoint::new(&o, o.controller(), 300));
         let (mut seg, mut sack) = (Segment::default(), SackBlocks::default());
         b.listen();
@@ -261,6 +261,10 @@ fn acks_beyond_a_hole_are_compressed() {
             len: MSS,
             window: 1000,
             flags: Flags::ACK,
+            options: OPTION_TIMESTAMPS,
+            tsval: 1000,
+            // What the SYN-ACK said at 50 ms: the receiver's own estimate is above 20 ms.
+            tsecr: 51,
             ..Segment::default()
         };
         // Quick ACKs are not held back, and at the start there are some.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kernel.compare import PHASES
@@ -57,11 +57,13 @@ class Outcome:
 
 def judged(case: Sending | Receiving, runs: int = RUNS) -> Outcome:
     """Returns the outcome of the run of the kernel to which elephan comes nearest."""
-    ours = simulated(case)
+    ours = simulated(case) if isinstance(case, Sending) else []
     best: Outcome | None = None
     kernels: list[Record] = []
     for _ in range(runs):
         kernels.append(asked(case))
+        if isinstance(case, Receiving):
+            ours = simulated(as_taken(case, kernels[-1]))
         for one in ours:
             found = Outcome(case, differences(case, kernels[-1], one), kernels[-1].late_s, kernel=kernels[-1])
             found.fields = told(kernels[-1], one)
@@ -92,6 +94,13 @@ def simulated(case: Sending | Receiving) -> list[Record]:
     if case.controller == "bbr":
         laws = [{"kind": "bbr", "phase": phase} for phase in PHASES]
     return [run(Elephan(law, case.ecn), case) for law in laws]
+
+
+def as_taken(case: Receiving, real: Record) -> Receiving:
+    """Returns the case with the times at which the kernel really got segments and reads: its ACKs beside a hole wait 1 ms."""
+    arrivals = tuple((at, index) for at, (_, index) in zip(real.taken, case.arrivals, strict=True))
+    reads = tuple((at, size) for at, (_, size) in zip(real.read_at, case.reads, strict=True))
+    return replace(case, arrivals=arrivals, reads=reads)
 
 
 def run(stack: Kernel | Elephan, case: Sending | Receiving) -> Record:

@@ -37,6 +37,9 @@ class Record:
     stamp: int = 0
     # When the application wrote or read, from then on.
     calls: list[float] = field(default_factory=list)
+    # When it really took the segments and read, from then on.
+    taken: list[float] = field(default_factory=list)
+    read_at: list[float] = field(default_factory=list)
     # The worst lateness of the referee itself.
     late_s: float = 0.0
 
@@ -209,7 +212,7 @@ def received_by(stack: Stack, case: Receiving) -> Record:
     latest = begin + max(at for at, _ in case.arrivals) + 0.3
 
     def arrive(due: float, index: int) -> None:
-        options = [(STAMPS, struct.pack("!II", _tick(due - begin), echo))] if case.timestamps else []
+        options = [(STAMPS, struct.pack("!II", _tick(due), echo))] if case.timestamps else []
         seq = 1 + index * case.payload
         segment = Segment(ACK, seq, case.payload, 1, (1 << 20) >> SCALE, options)
         stack.inject(due, segment)
@@ -219,10 +222,14 @@ def received_by(stack: Stack, case: Receiving) -> Record:
             stack.read(1 << 20)
         record.infos.append(stack.info())
 
+    def read(size: int) -> None:
+        record.read_at.append(stack.now() - begin)
+        stack.read(size)
+
     for at, index in case.arrivals:
         clock.at(begin + at, lambda due, index=index: arrive(due, index))  # type: ignore[misc]
     for at, size in case.reads:
-        clock.at(begin + at, lambda _, size=size: stack.read(size))  # type: ignore[misc]
+        clock.at(begin + at, lambda _, size=size: read(size))  # type: ignore[misc]
     while clock.heap or stack.now() < latest:
         due = clock.heap[0][0] if clock.heap else latest
         record.sent += stack.wait(due)
@@ -231,5 +238,6 @@ def received_by(stack: Stack, case: Receiving) -> Record:
             action(due)
             if isinstance(stack, Elephan):
                 break
+    record.taken = [at - begin for at in stack.taken()[-len(case.arrivals) :]]
     record.late_s = stack.late
     return record

@@ -78,6 +78,10 @@ class Kernel:
         with contextlib.suppress(BlockingIOError):
             self.connection.recv(count)
 
+    def taken(self) -> list[float]:
+        """Returns when the kernel took what was injected."""
+        return [at - self.start for at in self.device.taken]
+
     def info(self) -> dict[str, Any]:
         """Returns `tcp_info` once the kernel has taken what was injected."""
         assert self.connection is not None
@@ -104,6 +108,8 @@ class Elephan:
         )
         self.endpoint.listen(0.0)
         self.at = 0.0
+        # When it got segments.
+        self.times: list[float] = []
         self.late = 0.0
         # Sent, and not yet returned by `wait`.
         self.sent: list[tuple[float, Segment]] = []
@@ -128,8 +134,12 @@ class Elephan:
         """Lets the endpoint send what it may, as the kernel does within each call."""
         self.sent += [(self.at, from_dict(one)) for one in self.endpoint.poll_transmit(self.at)]
 
+    def taken(self) -> list[float]:
+        return self.times
+
     def inject(self, due: float, segment: Segment) -> None:
         self.at = max(self.at, due)
+        self.times.append(self.at)
         self.endpoint.on_segment(self.at, to_dict(segment))
         self.poll()
 
