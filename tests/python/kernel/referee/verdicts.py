@@ -4,7 +4,6 @@ from __future__ import annotations
 
 ACCECN = "Linux 6.18 has no AccECN (tcp_ecn goes to 2)"
 ENDS_BY_ONE = "the ACK that ends a recovery or takes it back lets the kernel's window grow by one segment"
-CHARGE = "the kernel charges a segment with more than its payload, so that its window closes elsewhere"
 
 DIFFERS = {
     "closing/fin-out-of-order.pkt": "the kernel reports a FIN beyond a hole with its data in a SACK block",
@@ -22,9 +21,6 @@ DIFFERS = {
     "rack_tlp/tail-repaired.pkt": "RACK passes over a probe whose round trip is a microsecond below the shortest, as here",
     "timestamps/ack-of-what-was-never-sent.pkt": "the kernel answers an ACK of what was never sent",
     "undo/eifel.pkt": ENDS_BY_ONE,
-    "windows/receiver-avoids-silly-windows.pkt": CHARGE,
-    "windows/receiver-closes.pkt": "the kernel's window in a SYN-ACK is a multiple of the MSS",
-    "windows/reset-while-closed.pkt": CHARGE,
 }
 
 # Folders of which this kernel can be asked nothing.
