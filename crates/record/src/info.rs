@@ -111,8 +111,14 @@ table! {
         rcv_ooopack: i64 = "",
         /// The peer's window
         snd_wnd: i64 = "B",
-        /// The own window
+        /// The own window as the last segment offered it
         rcv_wnd: i64 = "B",
+        /// The most that the own window may be while it grows; 0 without Linux's account of the receive buffer
+        rcv_ssthresh: i64 = "B",
+        /// Most bytes read in a round trip, at first ten segments; 0 without that account
+        rcv_space: i64 = "B",
+        /// The receiver's own estimate of the round trip; 0 before the first and without that account
+        rcv_rtt: i64 = "us",
         /// Timeouts so far
         total_rto: i64 = "",
         /// Segments that have arrived here with a CE mark, with AccECN

@@ -20,7 +20,8 @@ fn row(info: &Info) -> InfoRow {
         sacked lost retrans last_data_sent last_data_recv last_ack_recv pmtu rtt rttvar snd_cwnd advmss reordering
         total_retrans bytes_acked bytes_received segs_out segs_in notsent_bytes data_segs_in data_segs_out
         delivery_rate delivery_rate_app_limited busy_time rwnd_limited sndbuf_limited delivered delivered_ce
-        bytes_sent bytes_retrans dsack_dups reord_seen rcv_ooopack snd_wnd rcv_wnd total_rto received_ce
+        bytes_sent bytes_retrans dsack_dups reord_seen rcv_ooopack snd_wnd rcv_wnd rcv_ssthresh rcv_space
+        rcv_rtt total_rto received_ce
         delivered_e1_bytes delivered_e0_bytes delivered_ce_bytes received_e1_bytes received_e0_bytes received_ce_bytes
         accecn_fail_mode accecn_opt_seen
     );
