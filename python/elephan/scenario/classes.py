@@ -161,6 +161,10 @@ class Tcp(Table):
     receive_window_initial: Receive window that a connection begins with; the buffer grows to `receive_window` with what the
         application reads. Where it is no smaller, `delayed_ack_rule` is not `linux`, or `receive_window` is given alone, the buffer
         has its full size from the start.
+    receive_buffer: What an application sets as size of its receive buffer (SO_RCVBUF): the buffer does not grow. Linux doubles it,
+        and the window is what `receive_charge` leaves. Elsewhere it is the window. 0: not set.
+    receive_charge: What a segment takes of a receive buffer that grows or that `receive_buffer` sets: its `payload`, or the
+        `memory` that it lies in.
     send_buffer: Bytes that the socket holds beyond what is acknowledged; a writer blocks when they are full.
     delayed_ack_segments: Segments received in order that make the receiver send an ACK.
     delayed_ack_timeout: Longest time that an ACK waits.
@@ -330,6 +334,8 @@ class Tcp(Table):
     window_scaling: bool | None = None
     receive_window: Size | None = None
     receive_window_initial: Size | None = None
+    receive_buffer: Size | None = None
+    receive_charge: Literal["payload", "memory"] | None = None
     send_buffer: Size | None = None
     delayed_ack_segments: int | None = None
     delayed_ack_timeout: Time | None = None
