@@ -36,6 +36,22 @@ pub(crate) struct AckEvent {
     pub ce: u64,
     /// Some of what it delivered was sent once only.
     pub original: bool,
+    pub alert: Alert,
+}
+
+/// What the steps of Linux ask of an ACK besides.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Alert {
+    /// It is a duplicate without SACK blocks.
+    pub repeated: bool,
+    /// It SACKs something new.
+    pub sacked: bool,
+    /// It tells of congestion.
+    pub echoed: bool,
+    /// It starts the retransmission timer anew.
+    pub rearms: bool,
+    /// When the first of the delivered segments was sent that were sent once only, ps; `u64::MAX` if there is none.
+    pub original_at: u64,
 }
 
 impl AckEvent {
@@ -53,6 +69,7 @@ impl AckEvent {
             rate: None,
             ce: 0,
             original: false,
+            alert: Alert::default(),
         }
     }
 }
@@ -123,6 +140,8 @@ pub(crate) struct Sender {
     pub trains: Option<Box<Trains>>,
     /// When the last segment with data was sent.
     pub last_sent: Time,
+    /// New data has left since sending last stopped.
+    pub fresh: bool,
 }
 
 impl Sender {
@@ -172,6 +191,7 @@ impl Sender {
             log,
             trains: None,
             last_sent: Time::ZERO,
+            fresh: false,
         }
     }
 
@@ -192,10 +212,11 @@ impl Sender {
         if syn_losses > 0 {
             self.rtt.after_syn_loss(options.rto_initial);
         }
-        if self.rec.rule == RecoveryRule::Sack && !self.sack {
+        self.rec.watch = Watch::of(options, self.rec.rule, self.sack);
+        self.rec.linux = self.rec.watch.is_some() && options.steps_as_linux();
+        if self.rec.rule == RecoveryRule::Sack && !self.sack && !self.rec.linux {
             self.rec.rule = RecoveryRule::Newreno;
         }
-        self.rec.watch = Watch::of(options, self.rec.rule, self.sack);
         if self.rec.watch.as_ref().is_some_and(|watch| watch.rack.is_some()) {
             let linux = options.rack_rule == RackRule::Linux;
             self.board.keep_times(linux, options.dup_ack_threshold, options.max_reordering);
@@ -239,6 +260,7 @@ impl Sender {
     #[inline]
     pub fn note_sent(&mut self, now: Time, len: u32, pipe: u64) {
         self.cc.on_sent(now, u64::from(len), pipe);
+        self.fresh = true;
         if pipe == 0 && self.cc.steers_recovery() {
             self.refresh();
         }
@@ -363,10 +385,34 @@ impl Sender {
     #[inline]
     pub fn stopped(&mut self, now: Time, why: Limit, stats: &mut Stats) {
         let out = self.board.pipe();
+        if self.rec.linux {
+            return self.validate_new(now, why, stats);
+        }
         self.note_use(why == Limit::Cwnd, out);
         if self.validation.is_some() && self.last_sent == now {
             self.validate(now, out, stats);
         }
+    }
+
+    /// Linux looks at the use of the window when new data has left, or when the window keeps some back (`tcp_write_xmit`).
+    #[inline]
+    pub fn validate_new(&mut self, now: Time, why: Limit, stats: &mut Stats) {
+        let limited = self.budget(true) < u64::from(self.mss);
+        if !self.fresh && (!limited || why == Limit::Snd) {
+            return;
+        }
+        let out = self.out();
+        self.note_use(limited, out);
+        if self.validation.is_some() {
+            self.validate(now, out, stats);
+        }
+    }
+
+    /// Bytes that are not acknowledged, where Linux counts segments a full one for each.
+    #[inline]
+    fn out(&self) -> u64 {
+        let (first, next) = self.board.ordinals();
+        if self.board.is_uneven() { (next - first) * u64::from(self.mss) } else { self.board.flight() }
     }
 
     #[inline]
@@ -386,13 +432,34 @@ impl Sender {
         if self.last_sent != now {
             return;
         }
-        let out = self.board.pipe();
+        let out = if self.rec.linux { self.out() } else { self.board.pipe() };
         self.note_use(false, out);
         if blocked {
             self.excuse(now);
         } else if self.validation.is_some() {
             self.validate(now, out, stats);
         }
+    }
+
+    /// Without SACK `fresh` of the `segments` that an ACK of `acked` bytes covers are new, or a duplicate stands for one. Returns the bytes
+    /// that it delivers.
+    #[cold]
+    pub fn deliver(&mut self, acked: u64, segments: &mut u64, fresh: u64) -> u64 {
+        let bytes = if *segments > 0 && fresh == *segments { acked } else { fresh * u64::from(self.mss) };
+        *segments = fresh;
+        self.delivered = (self.delivered + bytes).saturating_sub(acked);
+        bytes
+    }
+
+    /// Whether what was sent at `at`, ps, was sent before the first segment in flight was last sent.
+    pub fn precedes_first(&self, at: u64) -> bool {
+        at != u64::MAX && self.board.first_at().is_some_and(|first| at < first)
+    }
+
+    /// Segments that the present ACK reports as duplicates, which count as delivered (Linux `tcp_dsack_seen`).
+    pub fn reported(&self) -> u64 {
+        let report = self.rec.watch.as_ref().and_then(|watch| watch.dsack);
+        report.filter(|report| self.rec.linux && report.counts).map_or(0, |report| report.segments)
     }
 
     /// The cumulative acknowledgement moves to `ack`.

@@ -2,7 +2,7 @@
 
 use crate::options::{
     AccEcnOptions, AccEcnRule, Acceptance, DelayedAckRule, DsackRule, Ecn, FastOpen, LocalDrop, LossDetection,
-    NagleRule, NewrenoTimer, OptionError, Origin, Pacing, Provenance, RackRule, ReceiveCharge, RecoveryRule, Reduction,
+    NagleRule, NewrenoTimer, OptionError, Origin, Pacing, Provenance, RackRule, ReceiveCharge, RecoveryRule, RecoverySteps, Reduction,
     Row, RtoRule, RttSampling, Undo, WindowProbe, WindowUpdate, options, text,
 };
 use elephan_cc::algorithm::{cubic::Cubic, reno::Reno};
@@ -72,6 +72,14 @@ options! {
         rfc = RecoveryRule::Sack, "RFC 6675";
         winxp = RecoveryRule::Sack, "assumed: SACK fills holes, the reduction is Reno's";
         linux_2_4 | linux | windows | freebsd = RecoveryRule::Sack, "assumed: RFC 6675 where no other loss detection is modelled";
+    }
+    /// Which steps an ACK takes in loss recovery: `rfc`, or `linux` with `recovery = "sack"`, `loss_detection = "rack"` and
+    /// `reduction = "prr-linux"`.
+    recovery_steps: RecoverySteps {
+        rfc = RecoverySteps::Rfc, "RFC 5681, RFC 6582, RFC 6675, RFC 5682";
+        winxp | windows | freebsd = RecoverySteps::Rfc, "assumed: as the RFCs";
+        linux_2_4 = RecoverySteps::Rfc, "assumed: as the RFCs";
+        linux = RecoverySteps::Linux, "Linux 6.18 tcp_fastretrans_alert, tcp_process_loss, tcp_enter_loss, tcp_set_xmit_timer";
     }
     /// How losses are found with SACK: `dupack`, `rack` or `fack`, with `dup_ack_threshold` for all of them.
     loss_detection: LossDetection {

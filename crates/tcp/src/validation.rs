@@ -13,6 +13,7 @@
 //! Linux (`cong_control`). Also here: what Linux 2.4 did about bursts after disorder.
 
 use crate::options::Options;
+use crate::recovery::CaState;
 use crate::sender::Sender;
 use crate::stats::Stats;
 use elephan_units::{Span, Time};
@@ -50,7 +51,8 @@ impl Sender {
     pub fn validate(&mut self, now: Time, out: u64, stats: &mut Stats) {
         let limited = self.cwnd_limited || self.cc.in_slow_start() && self.cwnd < 2 * self.max_out;
         let rto = self.rtt.rto();
-        let open = self.is_open() && !self.cc.steers_recovery();
+        let open = if self.rec.linux { self.ca_state() == CaState::Open } else { self.is_open() };
+        let open = open && !self.cc.steers_recovery();
         let Some(v) = &mut self.validation else { return };
         if limited {
             (v.used, v.since) = (0, now);

@@ -4,7 +4,7 @@ use super::{Endpoint, State};
 use crate::options::{AccEcnRule, Ecn, RttSampling};
 use crate::scoreboard::Taken;
 use crate::segment::{Flags, SackBlocks, Segment};
-use crate::sender::AckEvent;
+use crate::sender::{AckEvent, Alert};
 use elephan_units::{Span, Time};
 
 impl Endpoint {
@@ -30,6 +30,7 @@ impl Endpoint {
     #[inline]
     fn on_clean_ack(&mut self, now: Time, seg: &Segment, acked: u64, flight: u64) {
         let una = self.tx.board.una();
+        let (first, uneven) = (self.tx.board.ordinals().0, self.tx.rec.linux && self.tx.board.is_uneven());
         let taken = self.tx.acknowledge(una + acked);
         let rtt = self.measure(now, seg, flight, &taken);
         if self.tx.one_way {
@@ -40,7 +41,8 @@ impl Endpoint {
         let event = AckEvent {
             now,
             acked,
-            delivered: acked,
+            // Linux counts segments, whatever their length.
+            delivered: if uneven { (self.tx.board.ordinals().0 - first) * u64::from(self.tx.mss) } else { acked },
             segments: 0,
             duplicate: false,
             pipe_before: flight,
@@ -49,6 +51,7 @@ impl Endpoint {
             rate,
             ce: 0,
             original: true,
+            alert: Alert::default(),
         };
         self.tx.grow(&event, &mut self.stats);
         self.progress(now);
@@ -90,6 +93,7 @@ impl Endpoint {
         let segments_before = self.counted_segments();
         let marks = seg.flags.any(Flags::ECE) && matches!(self.ecn, Ecn::Classic | Ecn::Dctcp);
         let arrived_before = if marks { self.arrived_segments() } else { 0 };
+        let uneven = self.tx.rec.linux && self.tx.board.is_uneven();
         let window_before = self.tx.window_edge;
         let disordered = self.tx.is_disordered();
         if ack >= una && !(self.accepts_as_linux() && self.keeps_window(seg, seq, ack)) {
@@ -113,7 +117,8 @@ impl Endpoint {
             self.reconsider();
         }
         self.stats.dup_acks_in += u64::from(repeated);
-        if acked == 0 && sacked.delivered == 0 && !repeated {
+        let reported = self.tx.reported();
+        if acked == 0 && sacked.delivered == 0 && !repeated && reported == 0 {
             if self.accecn.is_some() && ack == una {
                 self.read_echo(seg, sack, 0, (0, 0));
             }
@@ -122,27 +127,48 @@ impl Endpoint {
             }
             return true;
         }
-        let delivered = if self.options.duplicates_deliver && !self.tx.sack {
+        let mut segments = self.counted_segments() - segments_before;
+        let delivered = if self.tx.rec.linux && !self.tx.sack {
+            let fresh = self.tx.count_arrived(segments, repeated, &self.options);
+            self.tx.deliver(acked, &mut segments, fresh)
+        } else if self.options.duplicates_deliver && !self.tx.sack {
             self.tx.count_duplicates(acked, repeated)
         } else {
             cumulative.delivered + sacked.delivered
         };
-        if delivered > 0 {
+        let duplicates = reported * u64::from(self.tx.mss);
+        let (delivered, segments) = (delivered + duplicates, segments + reported);
+        self.tx.delivered += duplicates;
+        if delivered > duplicates {
             self.progress(now);
         }
         // An acknowledgement that another has superseded says nothing of marks.
-        let segments = self.counted_segments() - segments_before;
         let (echoed, ce) =
             if ack >= una { self.read_echo(seg, sack, acked, (delivered, segments)) } else { (false, 0) };
-        let timed = if sacked.has_sample() && !cumulative.has_sample() { &sacked } else { &cumulative };
-        let rtt = self.measure(now, seg, flight, timed);
+        let rtt = if self.tx.rec.linux {
+            self.measure(now, seg, flight, &cumulative.timed_with(&sacked))
+        } else {
+            let timed = if sacked.has_sample() && !cumulative.has_sample() { &sacked } else { &cumulative };
+            self.measure(now, seg, flight, timed)
+        };
+        let alert = Alert {
+            repeated: repeated && reported == 0,
+            sacked: sacked.delivered > 0,
+            echoed,
+            rearms: acked > 0 || rtt.is_some() && self.tx.precedes_first(sacked.first_at),
+            original_at: if !self.tx.sack && cumulative.retransmitted {
+                u64::MAX
+            } else {
+                cumulative.first_at.min(sacked.first_at)
+            },
+        };
         if self.tx.one_way && acked > 0 {
             self.measure_one_way(seg);
         }
         let event = AckEvent {
             now,
             acked,
-            delivered,
+            delivered: if uneven { segments * u64::from(self.tx.mss) } else { delivered },
             segments,
             duplicate: if self.tx.sack { sacked.delivered > 0 } else { repeated },
             pipe_before,
@@ -151,12 +177,13 @@ impl Endpoint {
             rate: self.tx.rate(now, cumulative, sacked),
             ce,
             original: cumulative.first_at.min(sacked.first_at) != u64::MAX,
+            alert,
         };
         let verdict = self.tx.recover(&event, &self.options, &mut self.stats);
         if marks {
             self.count_echoed(self.arrived_segments().saturating_sub(arrived_before));
         }
-        if verdict.grow && !echoed {
+        if verdict.grow && (!echoed || self.tx.rec.linux) {
             self.tx.grow(&event, &mut self.stats);
         } else if event.delivered > 0 {
             self.tx.observe(&event);
@@ -164,7 +191,7 @@ impl Endpoint {
         if self.options.cwnd_moderation && (disordered || event.duplicate) {
             self.tx.moderate(&mut self.stats);
         }
-        if echoed {
+        if echoed && !self.tx.rec.linux {
             self.on_echo(flight, &event);
         }
         if self.tx.board.flight() == 0 {
@@ -172,7 +199,7 @@ impl Endpoint {
             self.progress_at = Time::NEVER;
             self.persist = false;
             self.note_busy(now, self.backlog() > 0);
-        } else if verdict.restart_timer {
+        } else if verdict.restart_timer && !self.tx.rec.linux {
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());
         }
         if self.tx.rec.watch.is_some() {

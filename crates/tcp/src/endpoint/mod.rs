@@ -14,6 +14,7 @@ mod fast_open;
 mod info;
 mod local;
 mod patience;
+mod pending;
 mod receive;
 mod send;
 mod small_queues;

@@ -7,7 +7,7 @@
 use super::ecn::OPTIONS_BYTES;
 use super::{Endpoint, State, work};
 use crate::options::{NagleRule, TIMESTAMPS_BYTES, WindowProbe};
-use crate::recovery::Resend;
+use crate::recovery::{Alarm, Resend};
 use crate::scoreboard::{FIN, PUSH};
 use crate::segment::{ACCECN_MAX_BYTES, Flags, OPTION_TIMESTAMPS, SackBlocks, Segment};
 use crate::stats::Limit;
@@ -188,6 +188,9 @@ impl Endpoint {
         }
         if held {
             self.pace_wake = self.pace_at;
+            if self.tx.rec.linux && self.tx.fresh {
+                self.tx.validate_new(now, Limit::Snd, &mut self.stats);
+            }
             if self.tx.rec.watch.is_some() {
                 self.watch_sent(now);
             }
@@ -218,10 +221,12 @@ impl Endpoint {
         }
         let held = len < mss
             && len == waiting
-            && (!whole || (!self.closing && corked) || (self.options.nagle && self.waits_by_nagle()));
+            && (!whole || (!self.closing && corked) || (self.options.nagle && self.waits_by_nagle()))
+            && !self.tx.is_probing();
         if len > usable {
-            let silly = usable < self.tx.window_max / 2 && !self.small_due;
-            if held || usable == 0 || (silly && !self.fills_burst()) {
+            // Linux `tcp_snd_wnd_test`: the window cuts nothing before its timer rings.
+            let cuts = usable >= self.tx.window_max / 2 && !self.tx.rec.linux;
+            if held || usable == 0 || !(cuts || self.small_due || self.fills_burst()) {
                 return Err(Limit::Rwin);
             }
             len = usable;
@@ -314,7 +319,9 @@ impl Endpoint {
         let at = if self.tx.rec.watch.is_some() { self.tx.board.time_of_new(now.0) } else { now.0 };
         let end = seq + u64::from(len);
         let whole = end == self.total.saturating_add(1) && !self.says_more();
-        let push = len > 0 && (whole || self.ends_record(end));
+        // What is left of a write that the window has cut is pushed (Linux `tcp_write_wakeup`).
+        let cut = self.small_due && self.tx.rec.linux;
+        let push = len > 0 && (whole || cut || self.ends_record(end));
         if u64::from(len) < self.full_segment() {
             self.small_end = end as u32;
         }
@@ -367,7 +374,9 @@ impl Endpoint {
         if !self.tx.board.is_due(range.ordinal + 1) {
             self.burst_left = 0;
         }
-        if self.options.rearm_on_retransmit && range.seq == self.tx.board.una() {
+        // RACK's timer stays (Linux `tcp_xmit_retransmit_queue`).
+        let kept = self.tx.rec.linux && self.tx.rec.alarm() == Alarm::Reordering;
+        if self.options.rearm_on_retransmit && range.seq == self.tx.board.una() && !kept {
             self.rearm(now);
         }
     }

@@ -62,7 +62,11 @@ impl Endpoint {
                 self.tx.timeout(now, &self.options, &mut self.stats);
                 self.doubt_timeouts(self.tx.rtt.backoffs());
                 self.rtx_at = self.timeout_at(now);
-                self.watch_timer(now, true, false, false);
+                if self.tx.rec.linux {
+                    self.tx.rec.set_rto(self.rtx_at);
+                } else {
+                    self.watch_timer(now, true, false, false);
+                }
                 self.reconsider();
             }
         }

@@ -38,6 +38,9 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     pub(super) fn watch_timer(&mut self, now: Time, restarted: bool, advanced: bool, sampled: bool) {
+        if self.tx.rec.linux {
+            return self.time_ack(now, restarted);
+        }
         let empty = self.tx.board.flight() == 0;
         let Some(watch) = &mut self.tx.rec.watch else { return };
         if let Some(tlp) = &mut watch.tlp {
@@ -62,6 +65,9 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     pub(super) fn watch_sent(&mut self, now: Time) {
+        if self.tx.rec.linux {
+            return self.time_sent(now);
+        }
         if self.tx.last_sent == now && self.tx.board.flight() > 0 && !self.sends_early() {
             self.tx.restart_probe(now, &self.options);
             self.aim_timer();
@@ -72,7 +78,9 @@ impl Endpoint {
     pub(super) fn rearm(&mut self, now: Time) {
         self.rtx_at = self.timeout_at(now);
         self.tx.rec.set_rto(self.rtx_at);
-        self.aim_timer();
+        if !self.tx.rec.linux {
+            self.aim_timer();
+        }
     }
 
     /// The timer is set to what comes first.
@@ -92,6 +100,9 @@ impl Endpoint {
     /// The timer has expired and means no timeout.
     #[cold]
     pub(super) fn on_alarm(&mut self, now: Time) {
+        if self.tx.rec.linux {
+            return self.ring(now);
+        }
         if self.tx.rec.alarm() == Alarm::Reordering {
             self.tx.reordering_timeout(now, &self.options, &mut self.stats);
         } else if let Some(watch) = &mut self.tx.rec.watch {
@@ -102,6 +113,12 @@ impl Endpoint {
         }
         self.aim_timer();
         self.reconsider();
+    }
+
+    fn set_probing(&mut self, probing: bool) {
+        if let Some(watch) = self.tx.rec.watch.as_mut().filter(|_| self.tx.rec.linux) {
+            watch.probing = probing;
+        }
     }
 
     /// Before data leaves, with `budget` bytes of the window: F-RTO without new data ends; a probe that is due gets room for a
@@ -117,13 +134,17 @@ impl Endpoint {
         }
         let (flight, nxt) = (self.tx.board.flight(), self.tx.board.nxt());
         let room = budget.max(u64::from(self.tx.mss));
+        self.set_probing(true);
         let piece = self.next_piece(room).ok();
         let last = if piece.is_none() { self.tx.board.last_open() } else { None };
+        // What lies beyond the window would not be taken (Linux `__tcp_retransmit_skb`).
+        let last = last.filter(|range| !self.tx.rec.linux || self.tx.may_arrive(range.seq));
         let end = nxt + piece.map_or(0, |piece| piece.sequence_len());
         let sent = piece.is_some() || last.is_some();
         if let Some(tlp) = self.tx.rec.watch.as_mut().and_then(|watch| watch.tlp.as_mut()) {
             if sent { tlp.sent(end, last.is_some(), flight) } else { tlp.reset() }
         }
+        self.set_probing(sent);
         self.stats.rare().tail_loss_probes += u64::from(sent);
         (room, last.map(|range| Resend { range, counted: false }))
     }

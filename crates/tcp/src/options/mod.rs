@@ -98,6 +98,18 @@ pub enum RackRule {
     Linux,
 }
 
+/// Which steps an ACK takes in loss recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecoverySteps {
+    /// Those of RFC 5681, RFC 6582, RFC 6675 and RFC 5682.
+    #[default]
+    Rfc,
+    /// Linux: one machine with and without SACK, in whole segments. It needs `reduction = "prr-linux"`, `loss_detection = "rack"` and
+    /// `recovery = "sack"`.
+    Linux,
+}
+
 /// Which arriving segments are acceptable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -343,6 +355,14 @@ impl Options {
     /// Returns the initial window in bytes.
     pub fn initial_window_bytes(&self) -> u64 {
         u64::from(self.initial_window) * self.segment_bytes()
+    }
+
+    /// Whether recovery takes the steps of Linux.
+    pub(crate) fn steps_as_linux(&self) -> bool {
+        self.recovery_steps == RecoverySteps::Linux
+            && self.recovery == RecoveryRule::Sack
+            && self.loss_detection == LossDetection::Rack
+            && self.reduction == Reduction::PrrLinux
     }
 
     /// Returns a controller for a connection with these options. The endpoint sets segment size, initial window and initial ssthresh once the

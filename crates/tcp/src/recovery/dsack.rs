@@ -27,7 +27,7 @@ pub(crate) struct Report {
     /// Segments in flight that it covers and that were retransmitted.
     again: u64,
     /// The sender may have caused it.
-    counts: bool,
+    pub counts: bool,
     /// It widens RACK's window.
     pub widens: bool,
 }

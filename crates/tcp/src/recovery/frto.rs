@@ -36,6 +36,20 @@ impl Frto {
         self.step = if again { Step::Off } else { Step::Head };
     }
 
+    /// Whether it goes on.
+    pub fn is_on(&self) -> bool {
+        self.step != Step::Off
+    }
+
+    /// New data goes before what is lost until the next ACK.
+    pub fn block(&mut self) {
+        self.step = Step::New(NEW_SEGMENTS);
+    }
+
+    pub fn unblock(&mut self) {
+        self.step = Step::Head;
+    }
+
     pub fn stop(&mut self) {
         self.step = Step::Off;
     }

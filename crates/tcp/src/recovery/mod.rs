@@ -15,6 +15,7 @@ mod counted;
 mod dsack;
 mod frto;
 mod halving;
+mod linux;
 mod newreno;
 mod rack;
 mod reducer;
@@ -92,6 +93,13 @@ pub(crate) struct Recovery {
     /// What brings the window down, if not at once, and what it lets out now.
     reducer: Option<Box<Reducer>>,
     allowed: u64,
+    /// With the steps of Linux: the window while it comes down.
+    held: u64,
+    /// Nothing is retransmitted before the next ACK or timer (Linux `REXMIT_NONE`).
+    silent: bool,
+    /// The steps are those of [`linux`], with the degree of reordering without SACK, 0 as long as it is not measured.
+    pub linux: bool,
+    degree: u16,
     /// RACK, tail loss probe, F-RTO, undo; none if the stack has none of them.
     pub watch: Option<Box<Watch>>,
 }
@@ -118,6 +126,10 @@ impl Recovery {
             rule,
             reducer: Reducer::of(reduction),
             allowed: 0,
+            held: 0,
+            silent: false,
+            linux: false,
+            degree: 0,
             watch: None,
             mode: Mode::Open,
             head_due: false,
@@ -161,6 +173,9 @@ impl Sender {
     /// An ACK was taken into the scoreboard.
     #[inline]
     pub fn recover(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
+        if self.rec.linux {
+            return linux::on_ack(self, e, o, stats);
+        }
         if self.rec.mode == Mode::Open && !e.duplicate && self.rec.watch.is_none() {
             if e.acked > 0 {
                 self.end_disorder(e.acked, stats);
@@ -304,6 +319,9 @@ impl Sender {
         } else {
             stats.subsequent_timeouts += 1;
         }
+        if self.rec.linux {
+            return linux::on_timeout(self, now, o, stats);
+        }
         // FlightSize; in an episode that is already under way what is really out there, so that the threshold falls.
         let inflight = match self.rec.mode {
             Mode::Open => self.board.flight().saturating_sub(self.rec.extra),
@@ -349,7 +367,7 @@ impl Sender {
 
     /// RACK's reordering timer expired.
     pub fn reordering_timeout(&mut self, now: Time, o: &Options, stats: &mut Stats) {
-        sack::on_alarm(self, now, o, stats);
+        if self.rec.linux { linux::on_alarm(self, now, o, stats) } else { sack::on_alarm(self, now, o, stats) }
     }
 
     /// Bytes out there: pipe, less the segments whose duplicate ACKs inflate the window.
@@ -360,13 +378,16 @@ impl Sender {
     /// Bytes that congestion control lets out now.
     #[inline]
     pub fn budget(&self, limited_transmit: bool) -> u64 {
-        if self.rec.dup_acks == 0 && self.rec.mode == Mode::Open {
+        if self.rec.dup_acks == 0 && self.rec.mode == Mode::Open && !self.board.is_uneven() {
             return self.cwnd.saturating_sub(self.board.pipe());
         }
         self.budget_slow(limited_transmit)
     }
 
     fn budget_slow(&self, limited_transmit: bool) -> u64 {
+        if self.rec.linux && (limited_transmit || self.rec.mode != Mode::Open) {
+            return self.room();
+        }
         if let Some(left) = self.new_segments() {
             return if left > 0 { u64::from(self.mss) } else { 0 };
         }
@@ -398,6 +419,7 @@ impl Sender {
     /// The window that rules now: while it comes down, what is in flight and what may be sent besides.
     pub fn window_in_force(&self) -> u64 {
         match self.rec.mode {
+            Mode::Cwr | Mode::Recovery if self.rec.linux && self.rec.is_reducing() => self.rec.held,
             Mode::Cwr => self.board.pipe() + self.rec.allowed,
             Mode::Recovery if self.rec.rule == RecoveryRule::Sack && self.rec.is_reducing() => {
                 self.board.pipe() + self.rec.allowed
@@ -406,6 +428,11 @@ impl Sender {
             _ if self.cc.steers_recovery() => self.cwnd,
             _ => self.cwnd.saturating_add_signed(self.rec.inflation),
         }
+    }
+
+    /// Segments that duplicate ACKs stand for where there is no SACK.
+    pub fn presumed(&self) -> u64 {
+        if self.rec.linux { u64::from(self.rec.duplicates) } else { 0 }
     }
 
     /// Duplicate ACKs since the last ACK of new data.
@@ -420,7 +447,7 @@ impl Sender {
 
     /// Duplicate ACKs or SACKs have come since the last ACK in order.
     pub fn is_disordered(&self) -> bool {
-        self.rec.dup_acks > 0 || self.board.sacked_bytes() > 0
+        self.board.sacked_bytes() > 0 || if self.rec.linux { self.rec.duplicates } else { self.rec.dup_acks } > 0
     }
 
     /// Nothing is marked, nothing recovers and no duplicate ACKs have come.
@@ -439,13 +466,23 @@ impl Sender {
             && self.log.is_none()
     }
 
+    /// A tail loss probe leaves, which waits for nothing (Linux `TCP_NAGLE_OFF`).
+    pub fn is_probing(&self) -> bool {
+        self.rec.watch.as_ref().is_some_and(|watch| watch.probing)
+    }
+
+    /// Whether the peer's window takes what begins at `seq`, or it may serve as a probe of the window.
+    pub fn may_arrive(&self, seq: u64) -> bool {
+        seq < self.window_edge || seq == self.board.una()
+    }
+
     /// A segment to send again now, within `budget` unless it must go out at once.
     #[inline]
     pub fn next_resend(&mut self, budget: u64) -> Option<Resend> {
         if !self.rec.head_due && self.board.lost_bytes() == 0 {
             return None;
         }
-        if self.new_segments().is_some() {
+        if self.new_segments().is_some() || self.rec.silent {
             return None;
         }
         if self.rec.head_due {
@@ -461,13 +498,14 @@ impl Sender {
         if budget < u64::from(self.mss) {
             return None;
         }
-        self.board.next_lost().map(|range| Resend { range, counted: true })
+        let range = self.board.next_lost()?;
+        (!self.rec.linux || self.may_arrive(range.seq)).then_some(Resend { range, counted: true })
     }
 
     /// Whether [`Sender::next_resend`] has one.
     pub fn has_resend(&self, budget: u64) -> bool {
         let lost = self.board.lost_bytes() > 0 && budget >= u64::from(self.mss);
-        (self.rec.head_due || lost) && self.new_segments().is_none()
+        (self.rec.head_due || lost) && self.new_segments().is_none() && !self.rec.silent
     }
 
     /// What to send when neither lost nor new data can be (RFC 6675 `NextSeg` rules 3 and 4).
@@ -485,7 +523,8 @@ impl Sender {
         } else {
             self.board.touch(resend.range.ordinal, now.0);
         }
-        if let Some(watch) = &mut self.rec.watch {
+        // Linux does not note the probe (`__tcp_retransmit_skb`).
+        if let Some(watch) = self.rec.watch.as_mut().filter(|_| !self.rec.linux || resend.counted) {
             let (seq, end) = (resend.range.seq, resend.range.seq + u64::from(resend.range.len));
             watch.episode.sent_again(now.0, seq, end, self.board.una());
         }

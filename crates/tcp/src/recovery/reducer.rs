@@ -101,15 +101,20 @@ impl Sender {
     /// What the reduction lets out on this ACK, which `e` describes.
     pub(super) fn reduce(&mut self, e: &AckEvent, safe: bool) {
         let (pipe, mss) = (self.board.pipe(), u64::from(self.mss));
+        let linux = self.rec.linux;
+        let flight = if linux { self.segments_in_flight() } else { pipe.div_ceil(mss) };
         let allowed = self.rec.allowed;
         let Some(reducer) = self.rec.reducer() else { return };
         self.rec.allowed = match &mut reducer.rule {
             Rule::Prr(prr) => prr.on_ack(e.delivered, pipe, safe),
-            Rule::Counted(prr) if e.segments > 0 => prr.on_ack(e.segments, pipe.div_ceil(mss), safe) * mss,
+            Rule::Counted(prr) if e.segments > 0 => prr.on_ack(e.segments, flight, safe) * mss,
             // The window stays: what has left the network leaves room.
             Rule::Counted(_) => allowed + e.pipe_before.saturating_sub(pipe) / mss * mss,
             Rule::Halving(halving) => halving.on_ack(pipe),
         };
+        if linux && e.segments > 0 {
+            self.rec.held = flight * mss + self.rec.allowed;
+        }
     }
 
     /// Recovery begins without an ACK: Linux counts the alarm for one that delivers a segment (`tcp_rack_reo_timeout`).

@@ -59,6 +59,11 @@ impl Tlp {
         self.end == Some(offset)
     }
 
+    /// Whether a probe is out.
+    pub fn is_out(&self) -> bool {
+        self.end.is_some()
+    }
+
     /// Segments retransmitted as probes that may be out.
     pub fn out(&self) -> u64 {
         u64::from(self.end.is_some() && self.again)
@@ -113,6 +118,7 @@ impl Sender {
         }
         if repaired {
             let inflight = tlp.flight;
+            self.leave_cwr();
             self.signal(&Signal::Loss { now, lost: u64::from(self.mss), inflight }, stats);
             // No recovery follows.
             self.cc.on_recovered();

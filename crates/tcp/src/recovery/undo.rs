@@ -27,6 +27,8 @@ pub(crate) struct Episode {
     /// When the first segment was retransmitted, and the offset after it.
     first_at: u64,
     first_end: u64,
+    /// When the first segment was retransmitted of those that may still be out (Linux `retrans_stamp`).
+    stamp: Option<u64>,
     /// Retransmissions that were not reported as duplicates, and whether there was any since the start.
     missing: Missing,
     sent: bool,
@@ -51,11 +53,12 @@ impl Episode {
 
     /// A reduction of another kind that is not taken back.
     pub fn forget(&mut self) {
-        *self = Episode::new(std::mem::take(&mut self.missing));
+        *self = Episode { stamp: self.stamp, ..Episode::new(std::mem::take(&mut self.missing)) };
     }
 
     /// The segment `[seq, end)` was retransmitted while `una` was the acknowledgement.
     pub fn sent_again(&mut self, at: u64, seq: u64, end: u64, una: u64) {
+        self.stamp = self.stamp.or(Some(at));
         let from = if self.kind == Kind::None { una } else { self.start };
         self.missing.sent(seq, end, from);
         if self.kind == Kind::None {
@@ -80,6 +83,18 @@ impl Episode {
     /// Whether an ACK up to `una` that echoes what was sent before `echoed_before` acknowledges the original.
     pub fn echoes(&self, una: u64, echoed_before: u64) -> bool {
         self.kind != Kind::None && self.sent && una >= self.first_end && self.first_at >= echoed_before
+    }
+
+    /// Nothing that was retransmitted is out.
+    pub fn forget_stamp(&mut self) {
+        self.stamp = None;
+    }
+
+    /// Whether an ACK that echoes what was sent before `echoed_before`, 0 without an echo, acknowledges an original (Linux
+    /// `tcp_packet_delayed`). If nothing was retransmitted yet, it does, with SACK.
+    pub fn is_late(&self, echoed_before: u64, sack: bool) -> bool {
+        let late = self.stamp.map_or(sack, |at| echoed_before != 0 && at >= echoed_before);
+        self.kind != Kind::None && late
     }
 
     /// It is taken back: whether it was a timeout; none if there is nothing to take back.

@@ -6,6 +6,7 @@
 
 use super::dsack::{Missing, Report};
 use super::frto::Frto;
+use super::linux::Steps;
 use super::rack::Rack;
 use super::tlp::Tlp;
 use super::undo::Episode;
@@ -48,6 +49,9 @@ pub(crate) struct Watch {
     /// The timeout, and what the timer means now.
     pub rto_at: Time,
     pub alarm: Alarm,
+    pub steps: Steps,
+    /// A tail loss probe has left and sending has not stopped since.
+    pub probing: bool,
 }
 
 impl Watch {
@@ -73,6 +77,13 @@ impl Watch {
     }
 }
 
+impl Watch {
+    /// Whether the present ACK acknowledges an original that was only late.
+    pub fn is_late(&self, sack: bool) -> bool {
+        self.by_timestamps && self.episode.is_late(self.echoed_before, sack)
+    }
+}
+
 impl Sender {
     /// An ACK of `ack` has arrived and is not taken in yet. What it echoes was sent before `echoed_before`; `retransmitted`
     /// segments were sent more than once so far.
@@ -88,9 +99,11 @@ impl Sender {
         let Some(watch) = &mut self.rec.watch else { return };
         watch.dsack = report;
         watch.echoed_before = echoed_before.unwrap_or(0);
+        // Linux compares microseconds.
+        let grain = if watch.rack_rule == RackRule::Linux { Span::from_us(1).0 } else { 1 };
         // RFC 8985 section 6.2 step 2: retransmitted less than min_RTT ago, or later than what is echoed. TSecr speaks of
         // the segment at the left edge (RFC 7323 section 4.3), so of SACKed segments it says nothing.
-        let early = if self.min_rtt == Span::MAX { u64::MAX } else { (now.0 + 1).saturating_sub(self.min_rtt.0) };
+        let early = if self.min_rtt == Span::MAX { u64::MAX } else { (now.0 + grain).saturating_sub(self.min_rtt.0) };
         self.board.begin_ack(early, echoed_before.map_or(early, |at| at.min(early)));
     }
 
@@ -106,7 +119,9 @@ impl Sender {
         }
         self.note_dsack();
         self.probe_answered(now, bare, stats);
-        self.undo_by_dsack(now, advanced, stats);
+        if !self.rec.linux {
+            self.undo_by_dsack(now, advanced, stats);
+        }
     }
 
     /// All retransmissions of the last reduction were reported as duplicates. Linux goes by a timeout's when an ACK advances, and
@@ -192,7 +207,7 @@ impl Sender {
             self.rec.dup_acks = 0;
             self.rec.inflation = 0;
             if unmark {
-                self.board.unmark_lost();
+                self.board.unmark_lost(false);
             }
         }
         true

@@ -99,8 +99,9 @@ impl Scoreboard {
     }
 
     /// No loss was one: what was lost is in flight. What was retransmitted stays so, and by time what was lost again stays lost,
-    /// because it is no longer in the order of sending.
-    pub fn unmark_lost(&mut self) {
+    /// because it is no longer in the order of sending. With `hide` nothing stays lost, and time finds none of it lost again before it is
+    /// retransmitted.
+    pub fn unmark_lost(&mut self, hide: bool) {
         let Some(mut marks) = self.marks.take() else { return };
         let mut at = self.head;
         let (mut runs, mut before) = (0, 0);
@@ -111,9 +112,13 @@ impl Scoreboard {
         while at < self.tail {
             let (bits, next) = span(at, self.tail);
             let lost = marks.word(at).lost & bits;
-            let kept = if self.timed { self.keep_lost_again(&mut marks, at & !63, lost) } else { 0 };
+            let kept = if self.timed && !hide { self.keep_lost_again(&mut marks, at & !63, lost) } else { 0 };
             let word = marks.word_mut(at);
             word.lost = word.lost & !bits | kept;
+            if hide && lost != 0 {
+                word.hidden |= lost;
+                self.hidden_end = self.tail;
+            }
             let sacked = word.sacked & bits;
             runs += u64::from((sacked & !(sacked << 1 | before)).count_ones());
             before = sacked >> 63;
@@ -192,24 +197,40 @@ impl Scoreboard {
         self.settle();
     }
 
+    /// The first segment is lost, and its retransmission too if there was one.
+    pub fn lose_first(&mut self) {
+        if self.head == self.tail {
+            return;
+        }
+        let mut marks = self.take_marks();
+        let head = self.head;
+        if marks.word(head).lost >> (head & 63) & 1 == 0 {
+            self.mark_one_lost(&mut marks, head);
+            self.pass(&marks, head + 1);
+            self.resend_cursor = head;
+        }
+        self.marks = Some(marks);
+        self.settle();
+    }
+
     /// `NextSeg` rule 1: the first lost segment not retransmitted yet.
     #[inline]
     pub fn next_lost(&mut self) -> Option<Range> {
         if self.lost_bytes == 0 {
             return None;
         }
-        if self.timed
-            && let Some(range) = self.next_lost_again()
-        {
-            return Some(range);
-        }
+        let again = if self.timed { self.next_lost_again() } else { None };
         if self.resend_cursor >= self.loss_cursor {
-            return None;
+            return again;
         }
-        let marks = self.marks.as_ref()?;
+        let Some(marks) = self.marks.as_ref() else { return again };
         let found = marks.next(self.resend_cursor, self.loss_cursor, |word| word.lost & !word.resent);
         self.resend_cursor = found;
-        (found < self.loss_cursor).then(|| self.range(found))
+        match again {
+            Some(range) if range.ordinal <= found => again,
+            _ if found < self.loss_cursor => Some(self.range(found)),
+            _ => again,
+        }
     }
 
     /// Whether the segment is lost and not retransmitted.

@@ -9,6 +9,8 @@ pub(super) struct Word {
     pub sacked: u64,
     pub lost: u64,
     pub resent: u64,
+    /// No longer looked at by time: it was taken for lost, and that was taken back (Linux takes it off `tsorted_sent_queue`).
+    pub hidden: u64,
 }
 
 /// A SACK block of the last ACK that had any, as on the wire, and the ordinal after its last segment (0: it was void).
@@ -90,6 +92,7 @@ impl Marks {
         word.sacked &= !bits;
         word.lost &= !bits;
         word.resent &= !bits;
+        word.hidden &= !bits;
         self.full[index >> 6] &= !(1 << (index & 63));
     }
 

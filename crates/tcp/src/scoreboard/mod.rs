@@ -79,6 +79,16 @@ impl Taken {
         self.first_at != u64::MAX && !self.retransmitted
     }
 
+    /// The round-trip sample of an ACK as Linux takes it: the cumulative one, or that of what is SACKed and was sent once; the newest of
+    /// both for the smallest.
+    pub fn timed_with(&self, sacked: &Taken) -> Taken {
+        if sacked.first_at == u64::MAX {
+            return *self;
+        }
+        let first_at = if self.has_sample() { self.first_at } else { sacked.first_at };
+        Taken { first_at, last_at: sacked.last_at, retransmitted: false, delivered: self.delivered, ..*self }
+    }
+
     #[inline]
     fn note(&mut self, sent: &Sent) {
         if sent.meta & RETRANSMITTED != 0 {
@@ -141,9 +151,13 @@ pub(crate) struct Scoreboard {
     /// Ranges of segments that they were found in, modulo 2^16: an idle connection stays small.
     lost_ranges: u16,
     resent_bytes: u64,
-    /// resent - SACKed - lost, modulo 2^64, and whether any of them is not zero.
+    /// Bytes that duplicate ACKs stand for where there is no SACK.
+    presumed: u64,
+    /// resent - SACKed - lost - presumed, modulo 2^64, and whether any of them is not zero.
     adjustment: u64,
     marked: bool,
+    /// Ordinal after the last segment that may be hidden.
+    hidden_end: u64,
     /// Losses are detected by time.
     timed: bool,
     mss: u32,
@@ -174,8 +188,10 @@ impl Scoreboard {
             lost_total: 0,
             lost_ranges: 0,
             resent_bytes: 0,
+            presumed: 0,
             adjustment: 0,
             marked: false,
+            hidden_end: 0,
             timed: false,
             mss,
             uneven: 0,
@@ -232,6 +248,28 @@ impl Scoreboard {
         counts
     }
 
+    /// Duplicate ACKs without SACK stand for so many bytes that have arrived.
+    pub fn presume(&mut self, bytes: u64) {
+        self.presumed = bytes;
+        self.settle();
+    }
+
+    /// A segment in flight is not full.
+    #[inline]
+    pub fn is_uneven(&self) -> bool {
+        self.uneven > self.head
+    }
+
+    /// When the first segment in flight was last sent, ps.
+    pub fn first_at(&self) -> Option<u64> {
+        (self.head < self.tail).then(|| self.sent(self.head).at)
+    }
+
+    /// Something in flight was sent again (Linux `tcp_any_retrans_done`).
+    pub fn any_again(&self) -> bool {
+        self.resent_bytes > 0 || self.head < self.tail && self.sent(self.head).meta & RETRANSMITTED != 0
+    }
+
     /// Segments that have arrived, cumulatively acknowledged or SACKed.
     pub fn delivered_segments(&self) -> u64 {
         self.head + if self.timed { self.segments_sacked() } else { self.counts().sacked }
@@ -257,8 +295,10 @@ impl Scoreboard {
 
     /// The marks have changed.
     fn settle(&mut self) {
-        self.adjustment = self.resent_bytes.wrapping_sub(self.sacked_bytes).wrapping_sub(self.lost_bytes);
-        self.marked = self.sacked_bytes | self.lost_bytes | self.resent_bytes != 0;
+        let presumed = self.presumed.min(self.flight().saturating_sub(self.lost_bytes));
+        self.adjustment = self.resent_bytes.wrapping_sub(self.sacked_bytes).wrapping_sub(self.lost_bytes + presumed);
+        let hides = self.hidden_end > self.head;
+        self.marked = hides || self.sacked_bytes | self.lost_bytes | self.resent_bytes != 0;
     }
 
     #[inline]
@@ -358,6 +398,7 @@ impl Scoreboard {
                 marks.sack(at, word.sacked & bits);
                 marks.word_mut(at).lost |= word.lost & bits;
                 marks.word_mut(at).resent |= word.resent & bits;
+                marks.word_mut(at).hidden |= word.hidden & bits;
                 at = next;
             }
             self.marks = Some(marks);

@@ -233,7 +233,7 @@ fn apply(board: &mut Scoreboard, naive: &mut Naive, op: &Op, now: &mut u64) {
             naive.timeout(*now, 10);
         }
         Op::Undo => {
-            board.unmark_lost();
+            board.unmark_lost(false);
             naive.undo();
         }
     }

@@ -54,6 +54,8 @@ pub(super) struct Times {
     latest: (u64, u64),
     /// RACK.rtt.
     rtt: u64,
+    /// Something was delivered since losses were last looked for.
+    advanced: bool,
     /// RACK.segs_sacked.
     pub(super) sacked: u64,
     /// RACK.reordering_seen, and how far segments were displaced.
@@ -84,7 +86,7 @@ const ACKNOWLEDGED: u64 = 1 << 63;
 
 /// Segments sent once and still out.
 fn out(word: Word) -> u64 {
-    !(word.sacked | word.lost | word.resent)
+    !(word.sacked | word.lost | word.resent | word.hidden)
 }
 
 impl Times {
@@ -206,7 +208,20 @@ impl Scoreboard {
             let sent = if times.by_sequence { times.last.1 } else { times.newest.0 };
             times.rtt = now.saturating_sub(sent);
             times.latest = times.latest.max(times.newest);
+            times.advanced = true;
             (times.newest, times.last) = ((0, 0), (0, 0));
+        }
+    }
+
+    /// Whether something was delivered since this was last asked.
+    pub fn take_advanced(&mut self) -> bool {
+        self.times_mut().is_some_and(|times| std::mem::take(&mut times.advanced))
+    }
+
+    /// Losses are to be looked for again.
+    pub fn advance_again(&mut self) {
+        if let Some(times) = self.times_mut() {
+            times.advanced = true;
         }
     }
 
@@ -297,7 +312,7 @@ impl Scoreboard {
     }
 
     /// The segment is lost, and so is its retransmission if there was one, which counts as another loss.
-    fn mark_one_lost(&mut self, marks: &mut Marks, ordinal: u64) {
+    pub(super) fn mark_one_lost(&mut self, marks: &mut Marks, ordinal: u64) {
         let (len, bit) = (self.len_of(ordinal), 1 << (ordinal & 63));
         let word = marks.word(ordinal);
         let (known, again) = (word.lost & bit != 0, word.resent & bit != 0);

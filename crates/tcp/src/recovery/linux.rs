@@ -1,0 +1,496 @@
+//! The steps that Linux takes on an ACK (`recovery_steps = "linux"`): one machine, with and without SACK.
+//!
+//! - An ACK at or beyond `point` (Linux `high_seq`) ends an episode, and the window may grow by the same ACK. CWR lasts one byte longer.
+//!   Without SACK the state stays until something beyond `point` is acknowledged.
+//! - A reduction proves needless by D-SACK or by an echo from before the first retransmission: window and threshold come back.
+//!   The threshold that comes back is three quarters of the window at least.
+//! - After a timeout everything that was sent once and is acknowledged or SACKed shows that the timeout was needless (F-RTO), with SACK
+//!   already the first ACK. Otherwise new data goes first on the first ACK that advances.
+//! - Losses are looked for after that: by time with SACK; without, the third duplicate and each partial ACK mark the first segment. What is
+//!   lost begins a recovery. So does the loss of a retransmission after a timeout.
+//! - A timeout leaves one segment more than what it does not take for lost. It lowers the threshold once for the data that is out.
+//! - Without SACK a duplicate ACK stands for one segment that has arrived (`tcp_add_reno_sack`).
+//!
+//! Sources: Linux 6.18 `tcp_fastretrans_alert`, `tcp_process_loss`, `tcp_enter_loss`, `tcp_enter_recovery`, `tcp_try_undo_*`,
+//! `tcp_newreno_mark_lost`, `tcp_rack_reo_timeout`. Left out: a receiver that forgets what it has SACKed ends in a timeout.
+
+use super::{Mode, Verdict};
+use crate::options::Options;
+use crate::sender::{AckEvent, Sender};
+use crate::stats::Stats;
+use elephan_cc::Signal;
+use elephan_units::Time;
+
+/// What these steps keep besides.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Steps {
+    /// The timer has expired and no ACK has advanced since.
+    retried: bool,
+    /// When it last expired.
+    lost_at: Time,
+    /// The threshold that an undo gives back, bytes; 0 for none.
+    prior_ssthresh: f64,
+}
+
+pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
+    if e.acked > 0 {
+        tx.end_disorder(e.acked, stats);
+        tx.rec.advance(tx.board.una() - e.acked);
+        if let Some(watch) = &mut tx.rec.watch {
+            watch.steps.retried = false;
+        }
+    }
+    if e.duplicate {
+        tx.rec.dup_acks = tx.rec.dup_acks.saturating_add(1);
+    }
+    if e.alert.echoed {
+        tx.forget_window();
+    }
+    tx.alert(e, o, stats);
+    let reducing = matches!(tx.rec.mode, Mode::Recovery | Mode::Cwr);
+    if reducing {
+        let safe = e.acked > 0 && tx.board.lost_total() == e.lost_before;
+        tx.reduce(e, safe);
+    }
+    // Linux `tcp_may_raise_cwnd`: while segments are known to be reordered, what is SACKed opens the window too.
+    let raises = e.acked > 0 || e.alert.sacked && tx.degree(o) > u64::from(o.dup_ack_threshold);
+    Verdict { grow: raises && !reducing, restart_timer: e.alert.rearms }
+}
+
+/// RACK's reordering timer has expired.
+pub(super) fn on_alarm(tx: &mut Sender, now: Time, o: &Options, stats: &mut Stats) {
+    let (pipe, lost) = (tx.board.pipe(), tx.board.lost_total());
+    tx.rec.silent = false;
+    tx.find_losses(now, o, stats);
+    if let Some(rack) = tx.rec.watch.as_mut().and_then(|watch| watch.rack.as_mut()) {
+        rack.deadline = Time::NEVER;
+    }
+    if tx.board.pipe() == pipe {
+        return;
+    }
+    if tx.rec.mode == Mode::Recovery {
+        // What is lost has left the network, and the window stays.
+        return;
+    }
+    let e = AckEvent::none(now, pipe, lost);
+    tx.begin_recovery(&e, stats);
+    tx.reduce_by_alarm(&e);
+}
+
+/// The retransmission timer has expired.
+pub(super) fn on_timeout(tx: &mut Sender, now: Time, o: &Options, stats: &mut Stats) {
+    let una = tx.board.una();
+    let retried = tx.rec.watch.as_ref().is_some_and(|watch| watch.steps.retried);
+    let calm = matches!(tx.rec.mode, Mode::Open | Mode::Cwr);
+    let reduces = match tx.rec.mode {
+        Mode::Open => true,
+        Mode::Loss => una >= tx.rec.point || !retried,
+        Mode::Cwr | Mode::Recovery => una >= tx.rec.point,
+    };
+    if tx.rec.mode == Mode::Open {
+        tx.board.distrust_reordering(o.dup_ack_threshold);
+        if u32::from(tx.rec.duplicates) >= o.dup_ack_threshold {
+            tx.rec.degree = 0;
+        }
+    }
+    let inflight = tx.board.flight();
+    tx.rtt.backoff();
+    tx.max_rto = tx.max_rto.max(tx.rtt.rto());
+    tx.rec.duplicates = 0;
+    tx.board.presume(0);
+    if tx.board.keeps_times() {
+        tx.board.lose_overdue(now.0, 0);
+    } else {
+        tx.board.lose_all();
+    }
+    tx.enforce_window();
+    let prior = tx.current_ssthresh();
+    tx.congested(&Signal::Rto { now, inflight }, !reduces, stats);
+    if reduces {
+        tx.begin_episode(true, prior);
+    }
+    let pipe = tx.board.pipe();
+    if pipe > 0 && !tx.cc.steers_recovery() {
+        tx.cc.poke("cwnd", (pipe + u64::from(tx.mss)) as f64);
+        tx.refresh();
+    }
+    if let Some(watch) = &mut tx.rec.watch {
+        if let Some(tlp) = &mut watch.tlp {
+            tlp.reset();
+        }
+        if let Some(frto) = &mut watch.frto {
+            frto.start(!calm && !(retried && tx.rec.mode == Mode::Loss));
+        }
+        (watch.steps.retried, watch.steps.lost_at) = (true, now);
+    }
+    tx.rec.mode = Mode::Loss;
+    tx.rec.point = tx.board.nxt();
+    (tx.rec.head_due, tx.rec.silent) = (true, false);
+    tx.rec.dup_acks = 0;
+    tx.rec.extra = 0;
+    tx.sample_at = una + 1;
+}
+
+impl Sender {
+    /// What an ACK changes of the state (Linux `tcp_fastretrans_alert`).
+    fn alert(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) {
+        let una = self.board.una();
+        self.rec.silent = false;
+        match self.rec.mode {
+            Mode::Open if !self.is_disordered() && !self.board.any_again() => self.forget_stamp(),
+            Mode::Cwr if una > self.rec.point => self.rec.mode = Mode::Open,
+            Mode::Recovery if una >= self.rec.point => {
+                self.count_as_arrived(0);
+                if self.end_episode(e.now, stats) {
+                    return;
+                }
+            }
+            _ => {}
+        }
+        match self.rec.mode {
+            Mode::Recovery => {
+                if e.acked > 0 && self.undo_partial(e, o, stats) {
+                    return;
+                }
+                if self.undo_by_duplicates(e.now, stats) {
+                    self.try_to_open(e, stats);
+                }
+                self.identify(e, o, stats);
+                if self.rec.mode != Mode::Recovery && self.board.lost_bytes() > 0 {
+                    self.begin_recovery(e, stats);
+                }
+                return;
+            }
+            Mode::Loss => {
+                self.process_loss(e, stats);
+                let lost_again = self.identify(e, o, stats);
+                if self.rec.mode != Mode::Open && !lost_again {
+                    return;
+                }
+            }
+            Mode::Open | Mode::Cwr => {}
+        }
+        if self.rec.mode == Mode::Open {
+            self.undo_by_duplicates(e.now, stats);
+        }
+        self.identify(e, o, stats);
+        if self.board.lost_bytes() > 0 {
+            self.begin_recovery(e, stats);
+        } else {
+            self.try_to_open(e, stats);
+        }
+    }
+
+    /// After a timeout (Linux `tcp_process_loss`).
+    fn process_loss(&mut self, e: &AckEvent, stats: &mut Stats) {
+        let (una, nxt, point) = (self.board.una(), self.board.nxt(), self.rec.point);
+        if e.acked > 0 && self.is_needless() {
+            self.undo(e.now, true, stats);
+            if self.sack {
+                self.rec.mode = Mode::Open;
+            }
+            return;
+        }
+        let Some(watch) = &mut self.rec.watch else { return };
+        let original = e.alert.original_at <= watch.steps.lost_at.0;
+        if let Some(frto) = watch.frto.as_mut().filter(|frto| frto.is_on()) {
+            frto.unblock();
+            if original {
+                self.undo(e.now, true, stats);
+                if self.sack || una != point {
+                    self.rec.mode = Mode::Open;
+                }
+                return;
+            }
+            if nxt > point {
+                if e.alert.sacked || e.alert.repeated {
+                    frto.stop();
+                }
+            } else if e.acked > 0 && una < point {
+                frto.block();
+                return;
+            }
+        }
+        if una >= point {
+            self.end_episode(e.now, stats);
+        }
+    }
+
+    /// All that was out when the episode began is acknowledged: whether its state stays all the same.
+    fn end_episode(&mut self, now: Time, stats: &mut Stats) -> bool {
+        if self.is_needless() {
+            self.undo(now, false, stats);
+        } else if let Some(rack) = self.rec.watch.as_mut().and_then(|watch| watch.rack.as_mut()) {
+            rack.recovered();
+        }
+        if !self.sack && self.board.una() == self.rec.point {
+            if !self.board.any_again() {
+                self.forget_stamp();
+            }
+            return true;
+        }
+        self.rec.mode = Mode::Open;
+        self.rec.head_due = false;
+        self.cc.on_recovered();
+        self.refresh();
+        false
+    }
+
+    /// A hole was filled by a packet that was late: whether what is retransmitted already has to be waited for.
+    fn undo_partial(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) -> bool {
+        if !self.rec.watch.as_ref().is_some_and(|watch| watch.is_late(self.sack)) {
+            return false;
+        }
+        if self.sack {
+            self.board.note_reordering(self.board.una() - e.acked);
+            self.board.measure_reordering();
+        } else if e.acked > self.degree(o) * u64::from(self.mss) {
+            self.rec.degree = e.acked.div_ceil(u64::from(self.mss)).min(u64::from(o.max_reordering)) as u16;
+        }
+        if self.board.resent_bytes() > 0 {
+            self.rec.silent = true;
+            return true;
+        }
+        if !self.board.any_again() {
+            self.forget_stamp();
+        }
+        self.undo(e.now, true, stats);
+        self.rec.mode = Mode::Open;
+        false
+    }
+
+    /// All retransmissions were reported as duplicates.
+    fn undo_by_duplicates(&mut self, now: Time, stats: &mut Stats) -> bool {
+        let Some(watch) = &mut self.rec.watch else { return false };
+        if !watch.by_dsack || !watch.episode.all_reported() {
+            return false;
+        }
+        if let Some(rack) = &mut watch.rack {
+            rack.keep_window();
+        }
+        self.undo(now, false, stats);
+        true
+    }
+
+    /// Nothing is lost: an ECN-Echo brings the window down, and every other episode than that ends.
+    fn try_to_open(&mut self, e: &AckEvent, stats: &mut Stats) {
+        if !self.board.any_again() {
+            self.forget_stamp();
+        }
+        if e.alert.echoed && self.rec.mode == Mode::Open {
+            self.begin_cwr(e, stats);
+        }
+        if self.rec.mode != Mode::Cwr {
+            self.rec.mode = Mode::Open;
+        }
+    }
+
+    fn begin_cwr(&mut self, e: &AckEvent, stats: &mut Stats) {
+        let window = self.cwnd;
+        stats.ecn_signals += 1;
+        self.signal(&Signal::Ecn { now: e.now, inflight: self.board.flight() + e.acked }, stats);
+        self.forget_window();
+        let lowers = self.cwnd < window || window <= 2 * u64::from(self.mss);
+        if lowers && !self.cc.steers_recovery() {
+            self.rec.mode = Mode::Cwr;
+            self.rec.point = self.board.nxt();
+            self.rec.held = window;
+            self.start_reduction(window, e.delivered);
+        }
+    }
+
+    /// Something is lost (Linux `tcp_enter_recovery`): in CWR the reduction that is under way goes on.
+    fn begin_recovery(&mut self, e: &AckEvent, stats: &mut Stats) {
+        let reducing = self.rec.mode == Mode::Cwr;
+        let lost = self.board.lost_bytes().max(u64::from(self.mss));
+        if !self.board.any_again() {
+            self.forget_stamp();
+        }
+        let mut prior = 0.0;
+        if !reducing {
+            let (window, inflight) = (self.cwnd, self.board.flight());
+            prior = self.current_ssthresh();
+            self.signal(&Signal::Loss { now: e.now, lost, inflight }, stats);
+            self.start_reduction(window, e.delivered);
+            self.rec.point = self.board.nxt();
+            self.rec.held = window;
+        }
+        self.begin_episode(false, prior);
+        if reducing || e.alert.echoed {
+            self.forget_window();
+        }
+        if let Some(tlp) = self.rec.watch.as_mut().and_then(|watch| watch.tlp.as_mut()).filter(|_| !reducing) {
+            tlp.reset();
+        }
+        self.rec.mode = Mode::Recovery;
+        self.rec.head_due = self.cc.steers_recovery();
+        self.rec.rescue = u64::MAX;
+        self.rec.extra = 0;
+        self.board.restart_resend();
+        stats.fast_retran += 1;
+    }
+
+    /// From now on a needless reduction may be taken back, to `prior` as the threshold.
+    fn begin_episode(&mut self, rto: bool, prior: f64) {
+        let una = self.board.una();
+        let resent = self.board.resent_bytes().div_ceil(u64::from(self.mss));
+        let Some(watch) = &mut self.rec.watch else { return };
+        let probes = watch.tlp.as_ref().map_or(0, super::tlp::Tlp::out);
+        watch.episode.begin(rto, una, resent + probes);
+        watch.steps.prior_ssthresh = prior;
+    }
+
+    /// Marks what is lost: whether a retransmission is.
+    fn identify(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) -> bool {
+        let resent = self.board.resent_bytes();
+        if self.board.keeps_times() {
+            if self.board.take_advanced() {
+                self.find_losses(e.now, o, stats);
+            }
+        } else if match self.rec.mode {
+            Mode::Open | Mode::Cwr => u64::from(self.rec.duplicates) >= self.degree(o),
+            Mode::Recovery => e.acked > 0,
+            Mode::Loss => false,
+        } {
+            self.board.lose_first();
+        }
+        self.board.resent_bytes() < resent
+    }
+
+    /// Segments that reordering may displace.
+    fn degree(&self, o: &Options) -> u64 {
+        let least = if self.rec.degree > 0 { u32::from(self.rec.degree) } else { o.dup_ack_threshold };
+        u64::from(self.board.reordering(least))
+    }
+
+    /// The reduction was needless: window and threshold are as before it, and nothing is lost if `unmark`.
+    fn undo(&mut self, now: Time, unmark: bool, stats: &mut Stats) {
+        let rto = self.rec.mode == Mode::Loss;
+        if unmark {
+            self.board.unmark_lost(true);
+        }
+        self.enforce_window();
+        self.cc.on_congestion(&Signal::Undo { now });
+        let Some(watch) = &mut self.rec.watch else { return };
+        watch.episode.taken_back();
+        let prior = std::mem::take(&mut watch.steps.prior_ssthresh);
+        if prior > 0.0 {
+            if self.cc.ssthresh() < prior {
+                self.cc.poke("ssthresh", prior);
+            }
+            self.cwr_due = false;
+        }
+        self.refresh();
+        self.rec.head_due = false;
+        self.board.advance_again();
+        stats.rare().spurious_rto_detected += u64::from(rto);
+        stats.rare().spurious_fr_detected += u64::from(!rto);
+    }
+
+    /// Whether the last reduction has proved needless (Linux `tcp_may_undo`).
+    fn is_needless(&self) -> bool {
+        let Some(watch) = &self.rec.watch else { return false };
+        watch.by_dsack && watch.episode.all_reported() || watch.is_late(self.sack)
+    }
+
+    /// Window and threshold of before do not come back.
+    fn forget_window(&mut self) {
+        self.cc.confirm();
+        if let Some(watch) = &mut self.rec.watch {
+            watch.steps.prior_ssthresh = 0.0;
+        }
+    }
+
+    fn forget_stamp(&mut self) {
+        if let Some(watch) = &mut self.rec.watch {
+            watch.episode.forget_stamp();
+        }
+    }
+
+    /// A tail loss probe has repaired a loss: the window comes down at once, from what it is now.
+    pub(super) fn leave_cwr(&mut self) {
+        if self.rec.linux && self.rec.mode == Mode::Cwr {
+            self.enforce_window();
+            self.rec.mode = Mode::Open;
+        }
+    }
+
+    /// The controller goes on from the window that rules while a reduction is under way.
+    pub(super) fn enforce_window(&mut self) {
+        if matches!(self.rec.mode, Mode::Recovery | Mode::Cwr) && self.rec.is_reducing() {
+            let window = self.window_in_force();
+            self.cc.poke("cwnd", window.max(u64::from(self.mss)) as f64);
+            self.refresh();
+        }
+    }
+
+    /// The threshold that an undo gives back (Linux `tcp_current_ssthresh`), in whole segments.
+    fn current_ssthresh(&self) -> f64 {
+        let (mss, ssthresh) = (u64::from(self.mss), self.cc.ssthresh());
+        if matches!(self.rec.mode, Mode::Recovery | Mode::Cwr) {
+            return ssthresh;
+        }
+        let window = self.cwnd / mss;
+        ssthresh.max(((window / 2 + window / 4) * mss) as f64)
+    }
+
+    /// Segments in flight, as Linux counts them.
+    pub(super) fn segments_in_flight(&self) -> u64 {
+        if !self.board.is_uneven() {
+            return self.board.pipe().div_ceil(u64::from(self.mss));
+        }
+        let counts = self.board.counts();
+        let gone = counts.sacked + u64::from(self.rec.duplicates) + counts.lost;
+        (counts.out + counts.resent).saturating_sub(gone)
+    }
+
+    /// Bytes that the window lets out, in whole segments.
+    pub(super) fn room(&self) -> u64 {
+        if matches!(self.rec.mode, Mode::Recovery | Mode::Cwr) && self.rec.is_reducing() {
+            return (self.rec.held / u64::from(self.mss)).saturating_sub(self.segments_in_flight())
+                * u64::from(self.mss);
+        }
+        if !self.board.is_uneven() {
+            return self.cwnd.saturating_sub(self.board.pipe());
+        }
+        let mss = u64::from(self.mss);
+        (self.cwnd / mss).saturating_sub(self.segments_in_flight()) * mss
+    }
+
+    /// So many segments count as arrived, where there is no SACK.
+    fn count_as_arrived(&mut self, segments: u64) {
+        if !self.sack {
+            self.rec.duplicates = segments.min(u64::from(u16::MAX)) as u16;
+            self.board.presume(segments * u64::from(self.mss));
+        }
+    }
+
+    /// Counts what an ACK without SACK delivers (Linux `tcp_add_reno_sack`, `tcp_remove_reno_sacks`): a duplicate stands for one segment that
+    /// came out of order; an ACK of `segments` for what the duplicates before it have not stood for, one segment at least. After a timeout
+    /// duplicates come of what is retransmitted, and count only when new data is out. Returns segments.
+    #[cold]
+    pub fn count_arrived(&mut self, segments: u64, repeated: bool, o: &Options) -> u64 {
+        let known = u64::from(self.rec.duplicates);
+        if segments == 0 {
+            if !repeated || self.rec.mode == Mode::Loss && self.board.nxt() <= self.rec.point {
+                return 0;
+            }
+            let now = self.limit_arrived(known + 1, 0, o);
+            self.count_as_arrived(now);
+            return now.saturating_sub(known);
+        }
+        let left = self.limit_arrived(known.saturating_sub(segments - 1), segments, o);
+        self.count_as_arrived(if self.rec.mode == Mode::Recovery { left } else { 0 });
+        segments.saturating_sub(known).max(1)
+    }
+
+    /// No more than what is out and not missing can have arrived. More duplicates than that show reordering.
+    fn limit_arrived(&mut self, arrived: u64, acked: u64, o: &Options) -> u64 {
+        let counts = self.board.counts();
+        let most = counts.out - counts.lost.max(1).min(counts.out);
+        if arrived > most {
+            self.rec.degree = (counts.out + acked).min(u64::from(o.max_reordering)) as u16;
+        }
+        arrived.min(most)
+    }
+}
