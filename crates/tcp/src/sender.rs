@@ -142,6 +142,8 @@ pub(crate) struct Sender {
     pub last_sent: Time,
     /// New data has left since sending last stopped.
     pub fresh: bool,
+    /// Recovery takes the steps of Linux ([`crate::recovery`]).
+    pub linux: bool,
 }
 
 impl Sender {
@@ -192,6 +194,7 @@ impl Sender {
             trains: None,
             last_sent: Time::ZERO,
             fresh: false,
+            linux: false,
         }
     }
 
@@ -213,8 +216,8 @@ impl Sender {
             self.rtt.after_syn_loss(options.rto_initial);
         }
         self.rec.watch = Watch::of(options, self.rec.rule, self.sack);
-        self.rec.linux = self.rec.watch.is_some() && options.steps_as_linux();
-        if self.rec.rule == RecoveryRule::Sack && !self.sack && !self.rec.linux {
+        self.linux = self.rec.watch.is_some() && options.steps_as_linux();
+        if self.rec.rule == RecoveryRule::Sack && !self.sack && !self.linux {
             self.rec.rule = RecoveryRule::Newreno;
         }
         if self.rec.watch.as_ref().is_some_and(|watch| watch.rack.is_some()) {
@@ -385,7 +388,7 @@ impl Sender {
     #[inline]
     pub fn stopped(&mut self, now: Time, why: Limit, stats: &mut Stats) {
         let out = self.board.pipe();
-        if self.rec.linux {
+        if self.linux {
             return self.validate_new(now, why, stats);
         }
         self.note_use(why == Limit::Cwnd, out);
@@ -432,7 +435,7 @@ impl Sender {
         if self.last_sent != now {
             return;
         }
-        let out = if self.rec.linux { self.out() } else { self.board.pipe() };
+        let out = if self.linux { self.out() } else { self.board.pipe() };
         self.note_use(false, out);
         if blocked {
             self.excuse(now);
@@ -459,7 +462,7 @@ impl Sender {
     /// Segments that the present ACK reports as duplicates, which count as delivered (Linux `tcp_dsack_seen`).
     pub fn reported(&self) -> u64 {
         let report = self.rec.watch.as_ref().and_then(|watch| watch.dsack);
-        report.filter(|report| self.rec.linux && report.counts).map_or(0, |report| report.segments)
+        report.filter(|report| self.linux && report.counts).map_or(0, |report| report.segments)
     }
 
     /// The cumulative acknowledgement moves to `ack`.

@@ -51,7 +51,7 @@ impl Sender {
     pub fn validate(&mut self, now: Time, out: u64, stats: &mut Stats) {
         let limited = self.cwnd_limited || self.cc.in_slow_start() && self.cwnd < 2 * self.max_out;
         let rto = self.rtt.rto();
-        let open = if self.rec.linux { self.ca_state() == CaState::Open } else { self.is_open() };
+        let open = if self.linux { self.ca_state() == CaState::Open } else { self.is_open() };
         let open = open && !self.cc.steers_recovery();
         let Some(v) = &mut self.validation else { return };
         if limited {

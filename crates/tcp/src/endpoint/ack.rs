@@ -30,7 +30,7 @@ impl Endpoint {
     #[inline]
     fn on_clean_ack(&mut self, now: Time, seg: &Segment, acked: u64, flight: u64) {
         let una = self.tx.board.una();
-        let (first, uneven) = (self.tx.board.ordinals().0, self.tx.rec.linux && self.tx.board.is_uneven());
+        let (first, uneven) = (self.tx.board.ordinals().0, self.tx.linux && self.tx.board.is_uneven());
         let taken = self.tx.acknowledge(una + acked);
         let rtt = self.measure(now, seg, flight, &taken);
         if self.tx.one_way {
@@ -93,7 +93,7 @@ impl Endpoint {
         let segments_before = self.counted_segments();
         let marks = seg.flags.any(Flags::ECE) && matches!(self.ecn, Ecn::Classic | Ecn::Dctcp);
         let arrived_before = if marks { self.arrived_segments() } else { 0 };
-        let uneven = self.tx.rec.linux && self.tx.board.is_uneven();
+        let uneven = self.tx.linux && self.tx.board.is_uneven();
         let window_before = self.tx.window_edge;
         let disordered = self.tx.is_disordered();
         if ack >= una && !(self.accepts_as_linux() && self.keeps_window(seg, seq, ack)) {
@@ -128,7 +128,7 @@ impl Endpoint {
             return true;
         }
         let mut segments = self.counted_segments() - segments_before;
-        let delivered = if self.tx.rec.linux && !self.tx.sack {
+        let delivered = if self.tx.linux && !self.tx.sack {
             let fresh = self.tx.count_arrived(segments, repeated, &self.options);
             self.tx.deliver(acked, &mut segments, fresh)
         } else if self.options.duplicates_deliver && !self.tx.sack {
@@ -145,7 +145,7 @@ impl Endpoint {
         // An acknowledgement that another has superseded says nothing of marks.
         let (echoed, ce) =
             if ack >= una { self.read_echo(seg, sack, acked, (delivered, segments)) } else { (false, 0) };
-        let rtt = if self.tx.rec.linux {
+        let rtt = if self.tx.linux {
             self.measure(now, seg, flight, &cumulative.timed_with(&sacked))
         } else {
             let timed = if sacked.has_sample() && !cumulative.has_sample() { &sacked } else { &cumulative };
@@ -183,7 +183,7 @@ impl Endpoint {
         if marks {
             self.count_echoed(self.arrived_segments().saturating_sub(arrived_before));
         }
-        if verdict.grow && (!echoed || self.tx.rec.linux) {
+        if verdict.grow && (!echoed || self.tx.linux) {
             self.tx.grow(&event, &mut self.stats);
         } else if event.delivered > 0 {
             self.tx.observe(&event);
@@ -191,7 +191,7 @@ impl Endpoint {
         if self.options.cwnd_moderation && (disordered || event.duplicate) {
             self.tx.moderate(&mut self.stats);
         }
-        if echoed && !self.tx.rec.linux {
+        if echoed && !self.tx.linux {
             self.on_echo(flight, &event);
         }
         if self.tx.board.flight() == 0 {
@@ -199,7 +199,7 @@ impl Endpoint {
             self.progress_at = Time::NEVER;
             self.persist = false;
             self.note_busy(now, self.backlog() > 0);
-        } else if verdict.restart_timer && !self.tx.rec.linux {
+        } else if verdict.restart_timer && !self.tx.linux {
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());
         }
         if self.tx.rec.watch.is_some() {
@@ -215,7 +215,8 @@ impl Endpoint {
     /// Segments that have arrived at the peer. Without SACK a duplicate ACK stands for one (Linux `tcp_add_reno_sack`).
     pub(super) fn arrived_segments(&self) -> u64 {
         let counts = self.tx.board.counts();
-        let duplicates = self.tx.duplicates().min(counts.out.saturating_sub(counts.lost).saturating_sub(1));
+        let duplicates = if self.tx.linux { self.tx.presumed() } else { self.tx.duplicates() };
+        let duplicates = duplicates.min(counts.out.saturating_sub(counts.lost).saturating_sub(1));
         self.tx.board.delivered_segments() + if self.tx.sack { 0 } else { duplicates }
     }
 

@@ -247,7 +247,7 @@ impl Endpoint {
         (info.unacked, info.sacked, info.lost, info.retrans) = (counts.out, counts.sacked, counts.lost, counts.resent);
         if !tx.sack {
             // Linux tcp_add_reno_sack: a duplicate ACK stands for a segment that has arrived.
-            info.sacked = (if tx.rec.linux { tx.presumed() } else { tx.duplicates() })
+            info.sacked = (if tx.linux { tx.presumed() } else { tx.duplicates() })
                 .min(counts.out.saturating_sub(counts.lost).saturating_sub(1));
         }
         let mss = u64::from(tx.mss).max(1);

@@ -188,7 +188,7 @@ impl Endpoint {
         }
         if held {
             self.pace_wake = self.pace_at;
-            if self.tx.rec.linux && self.tx.fresh {
+            if self.tx.linux && self.tx.fresh {
                 self.tx.validate_new(now, Limit::Snd, &mut self.stats);
             }
             if self.tx.rec.watch.is_some() {
@@ -225,7 +225,7 @@ impl Endpoint {
             && !self.tx.is_probing();
         if len > usable {
             // Linux `tcp_snd_wnd_test`: the window cuts nothing before its timer rings.
-            let cuts = usable >= self.tx.window_max / 2 && !self.tx.rec.linux;
+            let cuts = usable >= self.tx.window_max / 2 && !self.tx.linux;
             if held || usable == 0 || !(cuts || self.small_due || self.fills_burst()) {
                 return Err(Limit::Rwin);
             }
@@ -320,7 +320,7 @@ impl Endpoint {
         let end = seq + u64::from(len);
         let whole = end == self.total.saturating_add(1) && !self.says_more();
         // What is left of a write that the window has cut is pushed (Linux `tcp_write_wakeup`).
-        let cut = self.small_due && self.tx.rec.linux;
+        let cut = self.small_due && self.tx.linux;
         let push = len > 0 && (whole || cut || self.ends_record(end));
         if u64::from(len) < self.full_segment() {
             self.small_end = end as u32;
@@ -375,7 +375,7 @@ impl Endpoint {
             self.burst_left = 0;
         }
         // RACK's timer stays (Linux `tcp_xmit_retransmit_queue`).
-        let kept = self.tx.rec.linux && self.tx.rec.alarm() == Alarm::Reordering;
+        let kept = self.tx.linux && self.tx.rec.alarm() == Alarm::Reordering;
         if self.options.rearm_on_retransmit && range.seq == self.tx.board.una() && !kept {
             self.rearm(now);
         }

@@ -62,7 +62,7 @@ impl Endpoint {
                 self.tx.timeout(now, &self.options, &mut self.stats);
                 self.doubt_timeouts(self.tx.rtt.backoffs());
                 self.rtx_at = self.timeout_at(now);
-                if self.tx.rec.linux {
+                if self.tx.linux {
                     self.tx.rec.set_rto(self.rtx_at);
                 } else {
                     self.watch_timer(now, true, false, false);

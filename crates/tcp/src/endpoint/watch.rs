@@ -38,7 +38,7 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     pub(super) fn watch_timer(&mut self, now: Time, restarted: bool, advanced: bool, sampled: bool) {
-        if self.tx.rec.linux {
+        if self.tx.linux {
             return self.time_ack(now, restarted);
         }
         let empty = self.tx.board.flight() == 0;
@@ -65,7 +65,7 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     pub(super) fn watch_sent(&mut self, now: Time) {
-        if self.tx.rec.linux {
+        if self.tx.linux {
             return self.time_sent(now);
         }
         if self.tx.last_sent == now && self.tx.board.flight() > 0 && !self.sends_early() {
@@ -78,7 +78,7 @@ impl Endpoint {
     pub(super) fn rearm(&mut self, now: Time) {
         self.rtx_at = self.timeout_at(now);
         self.tx.rec.set_rto(self.rtx_at);
-        if !self.tx.rec.linux {
+        if !self.tx.linux {
             self.aim_timer();
         }
     }
@@ -100,7 +100,7 @@ impl Endpoint {
     /// The timer has expired and means no timeout.
     #[cold]
     pub(super) fn on_alarm(&mut self, now: Time) {
-        if self.tx.rec.linux {
+        if self.tx.linux {
             return self.ring(now);
         }
         if self.tx.rec.alarm() == Alarm::Reordering {
@@ -116,7 +116,7 @@ impl Endpoint {
     }
 
     fn set_probing(&mut self, probing: bool) {
-        if let Some(watch) = self.tx.rec.watch.as_mut().filter(|_| self.tx.rec.linux) {
+        if let Some(watch) = self.tx.rec.watch.as_mut().filter(|_| self.tx.linux) {
             watch.probing = probing;
         }
     }
@@ -138,7 +138,7 @@ impl Endpoint {
         let piece = self.next_piece(room).ok();
         let last = if piece.is_none() { self.tx.board.last_open() } else { None };
         // What lies beyond the window would not be taken (Linux `__tcp_retransmit_skb`).
-        let last = last.filter(|range| !self.tx.rec.linux || self.tx.may_arrive(range.seq));
+        let last = last.filter(|range| !self.tx.linux || self.tx.may_arrive(range.seq));
         let end = nxt + piece.map_or(0, |piece| piece.sequence_len());
         let sent = piece.is_some() || last.is_some();
         if let Some(tlp) = self.tx.rec.watch.as_mut().and_then(|watch| watch.tlp.as_mut()) {

@@ -30,6 +30,12 @@ pub(crate) struct Steps {
     lost_at: Time,
     /// The threshold that an undo gives back, bytes; 0 for none.
     prior_ssthresh: f64,
+    /// The window while it comes down, bytes.
+    pub held: u64,
+    /// Nothing is retransmitted before the next ACK or timer (Linux `REXMIT_NONE`).
+    pub silent: bool,
+    /// Segments that reordering may displace without SACK, 0 as long as it is not measured.
+    degree: u16,
 }
 
 pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
@@ -60,7 +66,7 @@ pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Sta
 /// RACK's reordering timer has expired.
 pub(super) fn on_alarm(tx: &mut Sender, now: Time, o: &Options, stats: &mut Stats) {
     let (pipe, lost) = (tx.board.pipe(), tx.board.lost_total());
-    tx.rec.silent = false;
+    tx.change_steps(|steps| steps.silent = false);
     tx.find_losses(now, o, stats);
     if let Some(rack) = tx.rec.watch.as_mut().and_then(|watch| watch.rack.as_mut()) {
         rack.deadline = Time::NEVER;
@@ -90,7 +96,7 @@ pub(super) fn on_timeout(tx: &mut Sender, now: Time, o: &Options, stats: &mut St
     if tx.rec.mode == Mode::Open {
         tx.board.distrust_reordering(o.dup_ack_threshold);
         if u32::from(tx.rec.duplicates) >= o.dup_ack_threshold {
-            tx.rec.degree = 0;
+            tx.change_steps(|steps| steps.degree = 0);
         }
     }
     let inflight = tx.board.flight();
@@ -125,7 +131,8 @@ pub(super) fn on_timeout(tx: &mut Sender, now: Time, o: &Options, stats: &mut St
     }
     tx.rec.mode = Mode::Loss;
     tx.rec.point = tx.board.nxt();
-    (tx.rec.head_due, tx.rec.silent) = (true, false);
+    tx.rec.head_due = true;
+    tx.change_steps(|steps| steps.silent = false);
     tx.rec.dup_acks = 0;
     tx.rec.extra = 0;
     tx.sample_at = una + 1;
@@ -135,7 +142,7 @@ impl Sender {
     /// What an ACK changes of the state (Linux `tcp_fastretrans_alert`).
     fn alert(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) {
         let una = self.board.una();
-        self.rec.silent = false;
+        self.change_steps(|steps| steps.silent = false);
         match self.rec.mode {
             Mode::Open if !self.is_disordered() && !self.board.any_again() => self.forget_stamp(),
             Mode::Cwr if una > self.rec.point => self.rec.mode = Mode::Open,
@@ -245,10 +252,11 @@ impl Sender {
             self.board.note_reordering(self.board.una() - e.acked);
             self.board.measure_reordering();
         } else if e.acked > self.degree(o) * u64::from(self.mss) {
-            self.rec.degree = e.acked.div_ceil(u64::from(self.mss)).min(u64::from(o.max_reordering)) as u16;
+            let degree = e.acked.div_ceil(u64::from(self.mss)).min(u64::from(o.max_reordering)) as u16;
+            self.change_steps(|steps| steps.degree = degree);
         }
         if self.board.resent_bytes() > 0 {
-            self.rec.silent = true;
+            self.change_steps(|steps| steps.silent = true);
             return true;
         }
         if !self.board.any_again() {
@@ -288,32 +296,36 @@ impl Sender {
     fn begin_cwr(&mut self, e: &AckEvent, stats: &mut Stats) {
         let window = self.cwnd;
         stats.ecn_signals += 1;
-        self.signal(&Signal::Ecn { now: e.now, inflight: self.board.flight() + e.acked }, stats);
+        let signal = Signal::Ecn { now: e.now, inflight: self.board.flight() + e.acked };
+        self.signal(&signal, stats);
+        self.cwr_suffices = self.cwnd < window && self.cc.suffices(&signal);
         self.forget_window();
         let lowers = self.cwnd < window || window <= 2 * u64::from(self.mss);
         if lowers && !self.cc.steers_recovery() {
             self.rec.mode = Mode::Cwr;
             self.rec.point = self.board.nxt();
-            self.rec.held = window;
+            self.change_steps(|steps| steps.held = window);
             self.start_reduction(window, e.delivered);
         }
     }
 
     /// Something is lost (Linux `tcp_enter_recovery`): in CWR the reduction that is under way goes on.
     fn begin_recovery(&mut self, e: &AckEvent, stats: &mut Stats) {
-        let reducing = self.rec.mode == Mode::Cwr;
+        // Who yields less to a mark than to a loss reacts to the loss too (Linux `dctcp_react_to_loss`).
+        let reducing = self.rec.mode == Mode::Cwr && self.cwr_suffices;
         let lost = self.board.lost_bytes().max(u64::from(self.mss));
         if !self.board.any_again() {
             self.forget_stamp();
         }
         let mut prior = 0.0;
         if !reducing {
+            self.enforce_window();
             let (window, inflight) = (self.cwnd, self.board.flight());
             prior = self.current_ssthresh();
             self.signal(&Signal::Loss { now: e.now, lost, inflight }, stats);
             self.start_reduction(window, e.delivered);
             self.rec.point = self.board.nxt();
-            self.rec.held = window;
+            self.change_steps(|steps| steps.held = window);
         }
         self.begin_episode(false, prior);
         if reducing || e.alert.echoed {
@@ -357,9 +369,21 @@ impl Sender {
         self.board.resent_bytes() < resent
     }
 
+    /// What these steps keep; what they begin with where they do not rule.
+    pub(super) fn steps(&self) -> Steps {
+        self.rec.watch.as_ref().map_or_else(Steps::default, |watch| watch.steps)
+    }
+
+    pub(super) fn change_steps(&mut self, change: impl FnOnce(&mut Steps)) {
+        if let Some(watch) = &mut self.rec.watch {
+            change(&mut watch.steps);
+        }
+    }
+
     /// Segments that reordering may displace.
     fn degree(&self, o: &Options) -> u64 {
-        let least = if self.rec.degree > 0 { u32::from(self.rec.degree) } else { o.dup_ack_threshold };
+        let degree = u32::from(self.steps().degree);
+        let least = if degree > 0 { degree } else { o.dup_ack_threshold };
         u64::from(self.board.reordering(least))
     }
 
@@ -409,7 +433,7 @@ impl Sender {
 
     /// A tail loss probe has repaired a loss: the window comes down at once, from what it is now.
     pub(super) fn leave_cwr(&mut self) {
-        if self.rec.linux && self.rec.mode == Mode::Cwr {
+        if self.linux && self.rec.mode == Mode::Cwr {
             self.enforce_window();
             self.rec.mode = Mode::Open;
         }
@@ -447,7 +471,7 @@ impl Sender {
     /// Bytes that the window lets out, in whole segments.
     pub(super) fn room(&self) -> u64 {
         if matches!(self.rec.mode, Mode::Recovery | Mode::Cwr) && self.rec.is_reducing() {
-            return (self.rec.held / u64::from(self.mss)).saturating_sub(self.segments_in_flight())
+            return (self.steps().held / u64::from(self.mss)).saturating_sub(self.segments_in_flight())
                 * u64::from(self.mss);
         }
         if !self.board.is_uneven() {
@@ -489,7 +513,8 @@ impl Sender {
         let counts = self.board.counts();
         let most = counts.out - counts.lost.max(1).min(counts.out);
         if arrived > most {
-            self.rec.degree = (counts.out + acked).min(u64::from(o.max_reordering)) as u16;
+            let degree = (counts.out + acked).min(u64::from(o.max_reordering)) as u16;
+            self.change_steps(|steps| steps.degree = degree);
         }
         arrived.min(most)
     }

@@ -93,13 +93,6 @@ pub(crate) struct Recovery {
     /// What brings the window down, if not at once, and what it lets out now.
     reducer: Option<Box<Reducer>>,
     allowed: u64,
-    /// With the steps of Linux: the window while it comes down.
-    held: u64,
-    /// Nothing is retransmitted before the next ACK or timer (Linux `REXMIT_NONE`).
-    silent: bool,
-    /// The steps are those of [`linux`], with the degree of reordering without SACK, 0 as long as it is not measured.
-    pub linux: bool,
-    degree: u16,
     /// RACK, tail loss probe, F-RTO, undo; none if the stack has none of them.
     pub watch: Option<Box<Watch>>,
 }
@@ -126,10 +119,6 @@ impl Recovery {
             rule,
             reducer: Reducer::of(reduction),
             allowed: 0,
-            held: 0,
-            silent: false,
-            linux: false,
-            degree: 0,
             watch: None,
             mode: Mode::Open,
             head_due: false,
@@ -173,7 +162,7 @@ impl Sender {
     /// An ACK was taken into the scoreboard.
     #[inline]
     pub fn recover(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
-        if self.rec.linux {
+        if self.linux {
             return linux::on_ack(self, e, o, stats);
         }
         if self.rec.mode == Mode::Open && !e.duplicate && self.rec.watch.is_none() {
@@ -319,7 +308,7 @@ impl Sender {
         } else {
             stats.subsequent_timeouts += 1;
         }
-        if self.rec.linux {
+        if self.linux {
             return linux::on_timeout(self, now, o, stats);
         }
         // FlightSize; in an episode that is already under way what is really out there, so that the threshold falls.
@@ -367,7 +356,7 @@ impl Sender {
 
     /// RACK's reordering timer expired.
     pub fn reordering_timeout(&mut self, now: Time, o: &Options, stats: &mut Stats) {
-        if self.rec.linux { linux::on_alarm(self, now, o, stats) } else { sack::on_alarm(self, now, o, stats) }
+        if self.linux { linux::on_alarm(self, now, o, stats) } else { sack::on_alarm(self, now, o, stats) }
     }
 
     /// Bytes out there: pipe, less the segments whose duplicate ACKs inflate the window.
@@ -385,7 +374,7 @@ impl Sender {
     }
 
     fn budget_slow(&self, limited_transmit: bool) -> u64 {
-        if self.rec.linux && (limited_transmit || self.rec.mode != Mode::Open) {
+        if self.linux && (limited_transmit || self.rec.mode != Mode::Open) {
             return self.room();
         }
         if let Some(left) = self.new_segments() {
@@ -419,7 +408,7 @@ impl Sender {
     /// The window that rules now: while it comes down, what is in flight and what may be sent besides.
     pub fn window_in_force(&self) -> u64 {
         match self.rec.mode {
-            Mode::Cwr | Mode::Recovery if self.rec.linux && self.rec.is_reducing() => self.rec.held,
+            Mode::Cwr | Mode::Recovery if self.linux && self.rec.is_reducing() => self.steps().held,
             Mode::Cwr => self.board.pipe() + self.rec.allowed,
             Mode::Recovery if self.rec.rule == RecoveryRule::Sack && self.rec.is_reducing() => {
                 self.board.pipe() + self.rec.allowed
@@ -432,7 +421,7 @@ impl Sender {
 
     /// Segments that duplicate ACKs stand for where there is no SACK.
     pub fn presumed(&self) -> u64 {
-        if self.rec.linux { u64::from(self.rec.duplicates) } else { 0 }
+        if self.linux { u64::from(self.rec.duplicates) } else { 0 }
     }
 
     /// Duplicate ACKs since the last ACK of new data.
@@ -447,7 +436,7 @@ impl Sender {
 
     /// Duplicate ACKs or SACKs have come since the last ACK in order.
     pub fn is_disordered(&self) -> bool {
-        self.board.sacked_bytes() > 0 || if self.rec.linux { self.rec.duplicates } else { self.rec.dup_acks } > 0
+        self.board.sacked_bytes() > 0 || if self.linux { self.rec.duplicates } else { self.rec.dup_acks } > 0
     }
 
     /// Nothing is marked, nothing recovers and no duplicate ACKs have come.
@@ -482,7 +471,7 @@ impl Sender {
         if !self.rec.head_due && self.board.lost_bytes() == 0 {
             return None;
         }
-        if self.new_segments().is_some() || self.rec.silent {
+        if self.new_segments().is_some() || self.steps().silent {
             return None;
         }
         if self.rec.head_due {
@@ -499,13 +488,13 @@ impl Sender {
             return None;
         }
         let range = self.board.next_lost()?;
-        (!self.rec.linux || self.may_arrive(range.seq)).then_some(Resend { range, counted: true })
+        (!self.linux || self.may_arrive(range.seq)).then_some(Resend { range, counted: true })
     }
 
     /// Whether [`Sender::next_resend`] has one.
     pub fn has_resend(&self, budget: u64) -> bool {
         let lost = self.board.lost_bytes() > 0 && budget >= u64::from(self.mss);
-        (self.rec.head_due || lost) && self.new_segments().is_none() && !self.rec.silent
+        (self.rec.head_due || lost) && self.new_segments().is_none() && !self.steps().silent
     }
 
     /// What to send when neither lost nor new data can be (RFC 6675 `NextSeg` rules 3 and 4).
@@ -524,7 +513,7 @@ impl Sender {
             self.board.touch(resend.range.ordinal, now.0);
         }
         // Linux does not note the probe (`__tcp_retransmit_skb`).
-        if let Some(watch) = self.rec.watch.as_mut().filter(|_| !self.rec.linux || resend.counted) {
+        if let Some(watch) = self.rec.watch.as_mut().filter(|_| !self.linux || resend.counted) {
             let (seq, end) = (resend.range.seq, resend.range.seq + u64::from(resend.range.len));
             watch.episode.sent_again(now.0, seq, end, self.board.una());
         }

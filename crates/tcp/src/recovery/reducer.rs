@@ -101,7 +101,7 @@ impl Sender {
     /// What the reduction lets out on this ACK, which `e` describes.
     pub(super) fn reduce(&mut self, e: &AckEvent, safe: bool) {
         let (pipe, mss) = (self.board.pipe(), u64::from(self.mss));
-        let linux = self.rec.linux;
+        let linux = self.linux;
         let flight = if linux { self.segments_in_flight() } else { pipe.div_ceil(mss) };
         let allowed = self.rec.allowed;
         let Some(reducer) = self.rec.reducer() else { return };
@@ -113,7 +113,8 @@ impl Sender {
             Rule::Halving(halving) => halving.on_ack(pipe),
         };
         if linux && e.segments > 0 {
-            self.rec.held = flight * mss + self.rec.allowed;
+            let held = flight * mss + self.rec.allowed;
+            self.change_steps(|steps| steps.held = held);
         }
     }
 

@@ -80,7 +80,7 @@ pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Sta
 
 /// Rules 3 and 4 of `NextSeg`.
 pub(super) fn next_extra(tx: &mut Sender) -> Option<Resend> {
-    if tx.board.keeps_times() || tx.rec.linux {
+    if tx.board.keeps_times() || tx.linux {
         return None;
     }
     if let Some(range) = tx.board.next_hole() {

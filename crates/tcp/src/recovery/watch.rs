@@ -119,7 +119,7 @@ impl Sender {
         }
         self.note_dsack();
         self.probe_answered(now, bare, stats);
-        if !self.rec.linux {
+        if !self.linux {
             self.undo_by_dsack(now, advanced, stats);
         }
     }

@@ -1,7 +1,7 @@
 //! What is lost, and what to send again: `IsLost`, `HighRxt` and `NextSeg` of RFC 6675 section 4 as cursors.
 
 use super::marks::{Marks, span};
-use super::{FIN, LEN, PUSH, RETRANSMITTED, Range, Scoreboard};
+use super::{FIN, LEN, PUSH, RETRANSMITTED, Range, Scoreboard, Timed};
 
 impl Scoreboard {
     /// Keeps the SACKed bytes and runs above the loss cursor as the segments `base + fresh` become SACKed.
@@ -112,12 +112,12 @@ impl Scoreboard {
         while at < self.tail {
             let (bits, next) = span(at, self.tail);
             let lost = marks.word(at).lost & bits;
-            let kept = if self.timed && !hide { self.keep_lost_again(&mut marks, at & !63, lost) } else { 0 };
+            let kept = if self.keeps_times() && !hide { self.keep_lost_again(&mut marks, at & !63, lost) } else { 0 };
             let word = marks.word_mut(at);
             word.lost = word.lost & !bits | kept;
             if hide && lost != 0 {
                 word.hidden |= lost;
-                self.hidden_end = self.tail;
+                self.timed = Timed::Hiding;
             }
             let sacked = word.sacked & bits;
             runs += u64::from((sacked & !(sacked << 1 | before)).count_ones());
@@ -208,6 +208,7 @@ impl Scoreboard {
             self.mark_one_lost(&mut marks, head);
             self.pass(&marks, head + 1);
             self.resend_cursor = head;
+            self.sacked_bytes = self.sacked_bytes.min(self.flight() - self.lost_bytes);
         }
         self.marks = Some(marks);
         self.settle();
@@ -219,7 +220,7 @@ impl Scoreboard {
         if self.lost_bytes == 0 {
             return None;
         }
-        let again = if self.timed { self.next_lost_again() } else { None };
+        let again = if self.keeps_times() { self.next_lost_again() } else { None };
         if self.resend_cursor >= self.loss_cursor {
             return again;
         }
@@ -297,7 +298,7 @@ impl Scoreboard {
 
     /// The segment is retransmitted and counted in `pipe` once more.
     pub fn resend(&mut self, ordinal: u64, now: u64) {
-        let at = if self.timed { self.time_of_again(now) } else { now };
+        let at = if self.keeps_times() { self.time_of_again(now) } else { now };
         let len = self.len_of(ordinal);
         let capacity = self.ring.len();
         let word = self.marks.get_or_insert_with(|| Box::new(Marks::new(capacity))).word_mut(ordinal);
@@ -308,7 +309,7 @@ impl Scoreboard {
             self.settle();
         }
         // What was lost again may lie above lost segments that the cursor has not come to.
-        if !self.timed || !self.log_again(ordinal, at) {
+        if !self.keeps_times() || !self.log_again(ordinal, at) {
             self.resend_cursor = self.resend_cursor.max(ordinal + 1);
         }
         self.note_again(ordinal, at);
@@ -316,7 +317,7 @@ impl Scoreboard {
 
     /// The segment is retransmitted without being counted twice.
     pub fn touch(&mut self, ordinal: u64, now: u64) {
-        let at = if self.timed { self.time_of_probe(ordinal, now) } else { now };
+        let at = if self.keeps_times() { self.time_of_probe(ordinal, now) } else { now };
         self.note_again(ordinal, at);
     }
 

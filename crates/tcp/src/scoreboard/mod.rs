@@ -135,6 +135,15 @@ pub(crate) struct Counts {
     pub resent: u64,
 }
 
+/// Whether losses are detected by time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timed {
+    No,
+    Yes,
+    /// They are, and a segment may be hidden from it.
+    Hiding,
+}
+
 #[derive(Debug)]
 pub(crate) struct Scoreboard {
     ring: Vec<Sent>,
@@ -151,15 +160,11 @@ pub(crate) struct Scoreboard {
     /// Ranges of segments that they were found in, modulo 2^16: an idle connection stays small.
     lost_ranges: u16,
     resent_bytes: u64,
-    /// Bytes that duplicate ACKs stand for where there is no SACK.
-    presumed: u64,
-    /// resent - SACKed - lost - presumed, modulo 2^64, and whether any of them is not zero.
+    /// resent - SACKed - lost, modulo 2^64, and whether any of them is not zero.
     adjustment: u64,
     marked: bool,
-    /// Ordinal after the last segment that may be hidden.
-    hidden_end: u64,
     /// Losses are detected by time.
-    timed: bool,
+    timed: Timed,
     mss: u32,
     /// Ordinal after the last segment in the ring whose length is not `mss`.
     uneven: u64,
@@ -188,11 +193,9 @@ impl Scoreboard {
             lost_total: 0,
             lost_ranges: 0,
             resent_bytes: 0,
-            presumed: 0,
             adjustment: 0,
             marked: false,
-            hidden_end: 0,
-            timed: false,
+            timed: Timed::No,
             mss,
             uneven: 0,
             marks: None,
@@ -248,9 +251,9 @@ impl Scoreboard {
         counts
     }
 
-    /// Duplicate ACKs without SACK stand for so many bytes that have arrived.
+    /// Duplicate ACKs without SACK stand for so many bytes that have arrived, as if they were SACKed.
     pub fn presume(&mut self, bytes: u64) {
-        self.presumed = bytes;
+        self.sacked_bytes = bytes.min(self.flight().saturating_sub(self.lost_bytes));
         self.settle();
     }
 
@@ -272,7 +275,7 @@ impl Scoreboard {
 
     /// Segments that have arrived, cumulatively acknowledged or SACKed.
     pub fn delivered_segments(&self) -> u64 {
-        self.head + if self.timed { self.segments_sacked() } else { self.counts().sacked }
+        self.head + if self.keeps_times() { self.segments_sacked() } else { self.counts().sacked }
     }
 
     /// Whether a segment that is not acknowledged may be smaller than a full one.
@@ -295,10 +298,8 @@ impl Scoreboard {
 
     /// The marks have changed.
     fn settle(&mut self) {
-        let presumed = self.presumed.min(self.flight().saturating_sub(self.lost_bytes));
-        self.adjustment = self.resent_bytes.wrapping_sub(self.sacked_bytes).wrapping_sub(self.lost_bytes + presumed);
-        let hides = self.hidden_end > self.head;
-        self.marked = hides || self.sacked_bytes | self.lost_bytes | self.resent_bytes != 0;
+        self.adjustment = self.resent_bytes.wrapping_sub(self.sacked_bytes).wrapping_sub(self.lost_bytes);
+        self.marked = self.timed == Timed::Hiding || self.sacked_bytes | self.lost_bytes | self.resent_bytes != 0;
     }
 
     #[inline]
@@ -462,7 +463,7 @@ impl Scoreboard {
     /// [`Scoreboard::acknowledge`] when segments are marked: word by word, touching only what was not SACKed.
     fn acknowledge_marked(&mut self, ack: u64, taken: &mut Taken) {
         let (end, partial) = self.ordinal_at(ack);
-        let Some(mut marks) = self.marks.take() else { return };
+        let mut marks = self.take_marks();
         self.pass(&marks, end);
         let mut at = self.head;
         while at < end {
@@ -478,7 +479,7 @@ impl Scoreboard {
             while open != 0 {
                 let ordinal = base + u64::from(open.trailing_zeros());
                 taken.note_any(self.sent(ordinal), ordinal);
-                if self.timed {
+                if self.keeps_times() {
                     self.time(&mut marks, ordinal, false);
                 }
                 open &= open - 1;
@@ -495,6 +496,9 @@ impl Scoreboard {
         }
         self.resend_cursor = self.resend_cursor.max(end);
         self.high_sacked = self.high_sacked.max(end);
+        if self.timed == Timed::Hiding && marks.next(end, self.tail, |word| word.hidden) >= self.tail {
+            self.timed = Timed::Yes;
+        }
         self.settle();
         if !self.marked {
             // Blocks of an earlier turn of the sequence numbers must not be taken for known.

@@ -104,7 +104,7 @@ impl Scoreboard {
             self.sacked_above += bytes;
             self.runs_above = self.runs_above + 1 - u64::from(joins) - u64::from(meets);
         }
-        if self.timed {
+        if self.keeps_times() {
             self.time(marks, ordinal, true);
         }
         marks.sack(ordinal, bit);
@@ -143,7 +143,7 @@ impl Scoreboard {
         taken.note_any(self.sent(first), first);
         taken.note_any(self.sent(last), last);
         self.count_above(marks, base, fresh);
-        if self.timed {
+        if self.keeps_times() {
             let mut rest = fresh;
             while rest != 0 {
                 self.time(marks, base + u64::from(rest.trailing_zeros()), true);

@@ -14,7 +14,7 @@
 
 use super::marks::{Marks, Word};
 use super::reorder::Reordering;
-use super::{LEN, RETRANSMITTED, Range, Scoreboard, Sent, Taken};
+use super::{LEN, RETRANSMITTED, Range, Scoreboard, Sent, Taken, Timed};
 use std::collections::VecDeque;
 
 /// The last of the segments sent before `RACK.segment` that is still out, among those below `reach`.
@@ -125,7 +125,7 @@ impl Scoreboard {
         let reordering = Reordering::of(degree, most);
         marks.times = Some(Box::new(Times { by_sequence, reordering, ..Times::default() }));
         self.marks = Some(marks);
-        self.timed = true;
+        self.timed = Timed::Yes;
     }
 
     pub(super) fn times(&self) -> Option<&Times> {
@@ -137,8 +137,9 @@ impl Scoreboard {
     }
 
     /// Losses are detected by time.
+    #[inline]
     pub fn keeps_times(&self) -> bool {
-        self.timed
+        self.timed != Timed::No
     }
 
     /// RACK.segs_sacked.
@@ -374,7 +375,7 @@ impl Scoreboard {
     /// `taken` was acknowledged while nothing was marked: if the last of it was retransmitted, as a probe, and may have arrived by its
     /// first transmission, what was sent once tells.
     pub fn time_unmarked(&mut self, taken: &Taken) {
-        if !self.timed || taken.newest == u64::MAX {
+        if !self.keeps_times() || taken.newest == u64::MAX {
             return;
         }
         let (sent, ack) = (*self.sent(taken.newest), self.una);
