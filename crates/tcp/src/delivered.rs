@@ -54,7 +54,8 @@ impl Sender {
         let mss = u64::from(self.mss);
         let counts = self.measures_delivered() && self.board.is_uneven();
         let pipe = if counts { self.board.pipe_segments() * mss } else { self.board.pipe() };
-        if self.sack { pipe } else { pipe.saturating_sub(self.rec.left_by_duplicates(mss)) }
+        // The steps of Linux count the duplicates in what is in flight.
+        if self.sack || self.linux { pipe } else { pipe.saturating_sub(self.rec.left_by_duplicates(mss)) }
     }
 
     /// The application writes while `waiting` bytes are not sent yet (Linux `tcp_rate_check_app_limited`).

@@ -116,10 +116,13 @@ pub(super) fn on_timeout(tx: &mut Sender, now: Time, o: &Options, stats: &mut St
         tx.begin_episode(true, prior);
     }
     let pipe = tx.board.pipe();
-    if pipe > 0 && !tx.cc.steers_recovery() {
-        tx.cc.poke("cwnd", (pipe + u64::from(tx.mss)) as f64);
-        tx.refresh();
+    let left = (pipe + u64::from(tx.mss)) as f64;
+    if tx.cc.steers_recovery() {
+        tx.cc.leave_after_timeout(left);
+    } else if pipe > 0 {
+        tx.cc.poke("cwnd", left);
     }
+    tx.refresh();
     if let Some(watch) = &mut tx.rec.watch {
         if let Some(tlp) = &mut watch.tlp {
             tlp.reset();

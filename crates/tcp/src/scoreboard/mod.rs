@@ -257,12 +257,6 @@ impl Scoreboard {
         self.settle();
     }
 
-    /// A segment in flight is not full.
-    #[inline]
-    pub fn is_uneven(&self) -> bool {
-        self.uneven > self.head
-    }
-
     /// When the first segment in flight was last sent, ps.
     pub fn first_at(&self) -> Option<u64> {
         (self.head < self.tail).then(|| self.sent(self.head).at)
