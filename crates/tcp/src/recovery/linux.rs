@@ -102,8 +102,7 @@ pub(super) fn on_timeout(tx: &mut Sender, now: Time, o: &Options, stats: &mut St
     let inflight = tx.board.flight();
     tx.rtt.backoff();
     tx.max_rto = tx.max_rto.max(tx.rtt.rto());
-    tx.rec.duplicates = 0;
-    tx.board.presume(0);
+    tx.count_as_arrived(0);
     if tx.board.keeps_times() {
         tx.board.lose_overdue(now.0, 0);
     } else {
