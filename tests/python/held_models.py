@@ -20,27 +20,27 @@ def _measured(words: str, rate: str, delay: str, both: bool = True, **queue: obj
 
 HELD: dict[str, list[Held]] = {
     "models/aqm": [
-        _aqm("codel", "| {8.9} ms, link {99.9} % busy |"),
+        _aqm("codel", "| {9.1} ms, link {99.9} % busy |"),
         _aqm("pie", "| `pie` | arrival | delay at 15 ms | off | {15.1} ms, {100} % |"),
-        _aqm("pi2", "delay at 15 ms | off | {15.2} ms, {100} % |"),
-        _aqm("dualpi2", "| always | {15.3} ms, {100} % |"),
-        _aqm("fq_codel", "| on | {5.1} ms, {99.3} % |"),
-        _aqm("fq_pie", "| {18.2} ms, {100} % |"),
-        _aqm("cake", "| {4.5} ms, {97.8} % |"),
+        _aqm("pi2", "delay at 15 ms | off | {15.1} ms, {100} % |"),
+        _aqm("dualpi2", "| always | {15.2} ms, {100} % |"),
+        _aqm("fq_codel", "| on | {5.1} ms, {99.0} % |"),
+        _aqm("fq_pie", "| {18.3} ms, {100} % |"),
+        _aqm("cake", "| {4.6} ms, {98.0} % |"),
         Held(
-            "gets {0.34} of what CUBIC gets at 10 Mb/s, and {0.05} at 4 Mb/s",
+            "gets {0.36} of what CUBIC gets at 10 Mb/s, and {0.03} at 4 Mb/s",
             lambda: [l4s.over_cubic(rate, "10 ms", 1, l4s.LINUX_STEP) for rate in ("10 Mbps", "4 Mbps")],
         ),
         Held("At 10 Mb/s a full frame takes {1.2} ms", lambda: [1538 * 8 / 10e6 * 1e3]),
     ],
     "models/bbr": [
         Held(
-            "loses {9.0} % of its packets at a bucket of 200 kB and {11.6} % at 1 MB",
+            "loses {8.8} % of its packets at a bucket of 200 kB and {10.4} % at 1 MB",
             lambda: [m.policed("200 KB"), m.policed("1 MB")],
         ),
-        Held("it loses {21.2} and {17.7} %", lambda: [m.policed("200 KB", False), m.policed("1 MB", False)]),
+        Held("it loses {21.3} and {17.7} %", lambda: [m.policed("200 KB", False), m.policed("1 MB", False)]),
         Held("(20 to 50 kB) gives up its rate by itself within the rounds of the filter: {3} to {4} %", m.shallow),
-        Held("lose {7.9} %, {10.3} % without, and shares are less equal (Jain's index {0.61}, {0.79} without)", m.w1_bbr),
+        Held("lose {8.0} %, {11.3} % without, and shares are less equal (Jain's index {0.72}, {0.76} without)", m.w1_bbr),
     ],
     "models/copa": [
         Held("| {2.9}, {13.2} | {3.1}, {12.3} | {6.4}, {10.8} | {9.2}, {9.7} |", lambda: m.copa("100 Mbps", "1 ms")),

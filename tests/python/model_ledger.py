@@ -104,8 +104,8 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     "models/tcp": [
         ("On stack `linux`", RULE),
         ("- `accecn_option`", RULE),
-        ("Half of the buffer", RULE),
-        ("The kernel's own numbers", "crates/tcp/src/receive_buffer.rs::the_buffer_grows_as_the_kernel_told"),
+        ("- The congestion control says how many", RULE),
+        ("- **Charge.**", RULE),
         ("In flight, a segment is 16 bytes", RULE),
     ],
     "models/traffic": [

@@ -319,7 +319,7 @@ def test_an_answer_says_what_explains_most_and_nothing_twice() -> None:
     run = el.run("sawtooth")
     lines = answer(run)
     drops = [row["time_ns"] for row in run.events.to_pylist() if row["kind"] == "drop"]
-    before = sum(time < 0.75e9 for time in drops)
+    before = sum(time < 0.65e9 for time in drops)  # The recovery ends at 650 ms; Reno fills the queue again at 713 ms.
     shot = f"At 308 ms slow start overflowed the queue of left → right by 2 times the buffer, and {before} packets were lost."
     assert lines[2].startswith(shot)
     for name in ("incast", "rtt-fairness", "link-failure", "bbr-vs-cubic", "slow-start"):

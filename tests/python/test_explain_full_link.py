@@ -56,7 +56,8 @@ def test_the_binding_limit_of_a_full_link_is_the_link() -> None:
         busy = sum(run.flows.column("goodput_bps").to_pylist()) * WIRE / PAYLOAD / (float(str(values["rate"])) * 1e6)
         lines = el.explain(run).limit_lines()
         share = [float(found[1]) for line in lines if (found := re.search(r"full link ([\d.]+) %", line))]
-        if busy > 0.98 and not values["window"]:
+        # A link that is idle for 2 % of the time after cuts is not full: there the window binds in some samples.
+        if busy > 0.985 and not values["window"]:
             full += 1
             assert len(share) == len(lines), (values, lines)
             assert all(one >= 80 for one in share), (values, busy, lines)

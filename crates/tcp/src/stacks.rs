@@ -248,8 +248,8 @@ options! {
         windows = 2, "assumed: RFC 3465 section 2.2; HyStart++ has its own";
         freebsd = 2, "FreeBSD net.inet.tcp.abc_l_var 2";
     }
-    /// The window is a whole number of segments, which grows by one when enough segments are acknowledged, under the congestion controls that
-    /// Linux has and that count so. Any other keeps the window that it sets, to the byte.
+    /// The window is a whole number of segments under the congestion controls that Linux has and that count so. It grows by one when enough
+    /// segments are acknowledged. Any other keeps the window that it sets, to the byte.
     whole_segments: bool {
         rfc = false, "RFC 5681 section 3.1, RFC 9438 section 4: windows grow by less than a segment an ACK";
         winxp | windows = false, "assumed: windows are bytes";

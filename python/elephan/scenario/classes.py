@@ -131,8 +131,8 @@ class Tcp(Table):
     abc: The window grows by the bytes acknowledged rather than by ACKs, in slow start and in congestion avoidance (appropriate byte
         counting). Without it an ACK counts for one segment at most.
     abc_limit: Most segments that one ACK may add in slow start with `abc`; 0 is no limit.
-    whole_segments: The window is a whole number of segments, which grows by one when enough segments are acknowledged, under the
-        congestion controls that Linux has and that count so. Any other keeps the window that it sets, to the byte.
+    whole_segments: The window is a whole number of segments under the congestion controls that Linux has and that count so. It
+        grows by one when enough segments are acknowledged. Any other keeps the window that it sets, to the byte.
     dup_ack_threshold: Duplicate ACKs that start fast retransmit.
     max_reordering: How many segments reordering may be measured to displace, with RACK; that then is the threshold. 0: it is not
         measured.
