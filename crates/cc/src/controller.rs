@@ -127,6 +127,12 @@ impl Controller {
         self
     }
 
+    /// Returns whether stack and congestion control count in whole segments.
+    #[inline]
+    pub fn counts_segments(&self) -> bool {
+        self.segments.is_some()
+    }
+
     /// Begins to count, if stack and congestion control do.
     fn begin_counting(&mut self, traits: &Traits) {
         self.segments = (self.whole_segments && traits.counts_segments).then(Segments::default);

@@ -19,6 +19,13 @@ impl Sender {
         self.log.as_ref().is_some_and(|log| !log.is_shown_only()) && self.counts_segments()
     }
 
+    /// Whether some segments in flight are short and the window grows by segments, whatever their length. A controller that counts bytes hears
+    /// of those that were delivered.
+    #[inline]
+    pub fn grows_by_segments(&self) -> bool {
+        self.board.is_uneven() && self.counts_segments() && self.cc.counts_segments()
+    }
+
     /// Something was newly acknowledged.
     #[inline]
     pub fn note_delivered(&mut self, bytes: u64) {

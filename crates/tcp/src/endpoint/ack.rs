@@ -30,7 +30,7 @@ impl Endpoint {
     #[inline]
     fn on_clean_ack(&mut self, now: Time, seg: &Segment, acked: u64, flight: u64) {
         let una = self.tx.board.una();
-        let (first, uneven) = (self.tx.board.ordinals().0, self.tx.linux && self.tx.board.is_uneven());
+        let (first, uneven) = (self.tx.board.ordinals().0, self.tx.grows_by_segments());
         let taken = self.tx.acknowledge(una + acked);
         let rtt = self.measure(now, seg, flight, &taken);
         if self.tx.one_way {
@@ -41,7 +41,6 @@ impl Endpoint {
         let event = AckEvent {
             now,
             acked,
-            // Linux counts segments, whatever their length.
             delivered: if uneven { (self.tx.board.ordinals().0 - first) * u64::from(self.tx.mss) } else { acked },
             segments: 0,
             duplicate: false,
@@ -93,7 +92,7 @@ impl Endpoint {
         let segments_before = self.counted_segments();
         let marks = seg.flags.any(Flags::ECE) && matches!(self.ecn, Ecn::Classic | Ecn::Dctcp);
         let arrived_before = if marks { self.arrived_segments() } else { 0 };
-        let uneven = self.tx.linux && self.tx.board.is_uneven();
+        let uneven = self.tx.grows_by_segments();
         let window_before = self.tx.window_edge;
         let disordered = self.tx.is_disordered();
         if ack >= una && !(self.accepts_as_linux() && self.keeps_window(seg, seq, ack)) {

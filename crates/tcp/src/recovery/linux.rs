@@ -287,7 +287,9 @@ impl Sender {
         if !self.board.any_again() {
             self.forget_stamp();
         }
-        if e.alert.echoed && self.rec.mode == Mode::Open {
+        // A controller that steers recovery is not held in CWR: one signal for each window of data all the same.
+        let again = self.cc.steers_recovery() && self.board.una() <= self.cwr_point;
+        if e.alert.echoed && self.rec.mode == Mode::Open && !again {
             self.begin_cwr(e, stats);
         }
         if self.rec.mode != Mode::Cwr {

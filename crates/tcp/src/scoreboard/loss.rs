@@ -99,8 +99,8 @@ impl Scoreboard {
     }
 
     /// No loss was one: what was lost is in flight. What was retransmitted stays so, and by time what was lost again stays lost,
-    /// because it is no longer in the order of sending. With `hide` nothing stays lost, and time finds none of it lost again before it is
-    /// retransmitted.
+    /// because it is no longer in the order of sending. With `hide` nothing stays lost, and what time had found lost it does not find lost
+    /// once more before it is retransmitted (Linux `tcp_rack_detect_loss` takes it out of the order of sending; a timeout does not).
     pub fn unmark_lost(&mut self, hide: bool) {
         let Some(mut marks) = self.marks.take() else { return };
         let mut at = self.head;
@@ -115,8 +115,8 @@ impl Scoreboard {
             let kept = if self.keeps_times() && !hide { self.keep_lost_again(&mut marks, at & !63, lost) } else { 0 };
             let word = marks.word_mut(at);
             word.lost = word.lost & !bits | kept;
-            if hide && lost != 0 {
-                word.hidden |= lost;
+            word.hidden &= if hide { lost | !bits } else { !bits };
+            if word.hidden & bits != 0 {
                 self.timed = Timed::Hiding;
             }
             let sacked = word.sacked & bits;
@@ -303,6 +303,7 @@ impl Scoreboard {
         let capacity = self.ring.len();
         let word = self.marks.get_or_insert_with(|| Box::new(Marks::new(capacity))).word_mut(ordinal);
         let bit = 1 << (ordinal & 63);
+        word.hidden &= !bit;
         if word.resent & bit == 0 {
             word.resent |= bit;
             self.resent_bytes += len;
@@ -318,6 +319,9 @@ impl Scoreboard {
     /// The segment is retransmitted without being counted twice.
     pub fn touch(&mut self, ordinal: u64, now: u64) {
         let at = if self.keeps_times() { self.time_of_probe(ordinal, now) } else { now };
+        if let Some(marks) = &mut self.marks {
+            marks.word_mut(ordinal).hidden &= !(1 << (ordinal & 63));
+        }
         self.note_again(ordinal, at);
     }
 

@@ -9,7 +9,8 @@ pub(super) struct Word {
     pub sacked: u64,
     pub lost: u64,
     pub resent: u64,
-    /// No longer looked at by time: it was taken for lost, and that was taken back (Linux takes it off `tsorted_sent_queue`).
+    /// Time found it lost and looks at it no more, though that be taken back, before it is sent again (Linux takes it off
+    /// `tsorted_sent_queue`).
     pub hidden: u64,
 }
 

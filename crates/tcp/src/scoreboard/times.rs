@@ -261,6 +261,7 @@ impl Scoreboard {
                 break;
             }
             self.mark_one_lost(marks, next);
+            marks.word_mut(next).hidden |= 1 << (next & 63);
             self.pass(marks, next + 1);
         }
         let last = times.once.advance(self.loss_cursor, reach, |from, to| marks.last(from, to, out));
@@ -276,6 +277,7 @@ impl Scoreboard {
                     break;
                 }
                 self.mark_one_lost(marks, ordinal);
+                marks.word_mut(ordinal).hidden |= 1 << (ordinal & 63);
                 times.lost_again.push_back(ordinal);
                 latest = Some(at);
             }
