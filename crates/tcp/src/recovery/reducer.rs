@@ -90,11 +90,17 @@ impl Sender {
     /// The reduction to the controller's new threshold begins, from `window`. `delivered` bytes of what is SACKed came
     /// with the ACK that begins it (RFC 9937 section 5 does not count what was SACKed before).
     pub(super) fn start_reduction(&mut self, window: u64, delivered: u64) {
+        let ssthresh = self.cc.ssthresh();
+        if self.linux && !self.cc.steers_recovery() && ssthresh.is_finite() && self.cc.window() < ssthresh {
+            // Linux `tcp_end_cwnd_reduction`: the least threshold is the window then, and raises one of one segment.
+            self.cc.poke("cwnd", ssthresh);
+            self.refresh();
+        }
         let sacked = self.board.sacked_bytes();
         let inflight = self.board.flight() - (sacked - delivered.min(sacked));
         if let Some(reducer) = &mut self.rec.reducer {
             reducer.idle = self.cc.steers_recovery();
-            reducer.start(u64::from(self.mss), window, self.cc.ssthresh() as u64, inflight);
+            reducer.start(u64::from(self.mss), window, ssthresh as u64, inflight);
         }
     }
 
