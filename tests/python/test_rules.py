@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import elephan as el
+import pytest
+import segments
 
 PEER, OWN = 100, 300
 
@@ -13,9 +16,9 @@ def segment(flags: str, seq: int, ack: int = 0, **other: Any) -> dict[str, Any]:
     return {"flags": flags, "seq": seq, "ack": ack, "len": 0, "window": 60_000} | other
 
 
-def server(syn: dict[str, Any] | None = None, **options: Any) -> Any:
-    """Returns an established endpoint of stack `rfc` that the peer has opened, with segments of 1 000 bytes."""
-    b = el.tcp.Endpoint("rfc", isn=OWN, **({"mss": 1000, "timestamps": False} | options))
+def server(syn: dict[str, Any] | None = None, stack: str = "rfc", **options: Any) -> Any:
+    """Returns an established endpoint of a stack that the peer has opened, with segments of 1 000 bytes."""
+    b = el.tcp.Endpoint(stack, isn=OWN, **({"mss": 1000, "timestamps": False} | options))
     b.listen(0.0)
     b.on_segment(0.0, segment("SYN", PEER, mss=1000) | (syn or {}))
     b.poll_transmit(0.0)
@@ -163,3 +166,244 @@ def test_an_ack_with_ece_does_not_open_the_window() -> None:
         a.on_segment(0.21, segment(flags, PEER + 1, OWN + 6001))
         windows.append(a.cwnd - reduced)
     assert windows[0] == 0 < windows[1]
+
+
+def active(flags: str | None = None, **options: Any) -> Any:
+    """Returns an endpoint of stack `rfc` that has sent its SYN, or has got a SYN-ACK with these flags."""
+    a = el.tcp.Endpoint("rfc", isn=OWN, **({"mss": 1000, "timestamps": False} | options))
+    a.connect(0.0)
+    a.poll_transmit(0.0)
+    if flags is not None:
+        a.on_segment(0.1, segment(flags, PEER, OWN + 1, mss=1000))
+        a.poll_transmit(0.1)
+        assert a.state == "established"
+    return a
+
+
+def stamped(stack: str) -> Any:
+    """Returns an established endpoint with timestamps."""
+    b = el.tcp.Endpoint(stack, isn=OWN, mss=1000)
+    b.listen(0.0)
+    b.on_segment(0.0, segment("SYN", PEER, mss=1000, ts=(1000, 0)))
+    b.poll_transmit(0.0)
+    b.on_segment(0.1, segment("ACK", PEER + 1, OWN + 1, ts=(1000, 1)))
+    b.poll_transmit(0.1)
+    assert b.state == "established"
+    return b
+
+
+def test_listening_leaves_a_connection_alone() -> None:
+    # RFC 9293 section 3.9.1.1, MUST-41.
+    b = server()
+    b.listen(0.2)
+    assert b.state == "established"
+    b.on_segment(0.3, segment("ACK", PEER + 1, OWN + 1, len=100))
+    assert b.info()["bytes_received"] == 100
+
+
+def test_a_shift_is_14_at_most() -> None:
+    # RFC 7323 section 2.3. Linux shifts by what its largest buffer needs, here twice the largest window: 15 by itself.
+    a = el.tcp.Endpoint("linux", isn=OWN, receive_window=65_535 << 14, receive_window_initial=65_536)
+    a.connect(0.0)
+    assert a.poll_transmit(0.0)[0]["wscale"] == 14
+
+
+def test_a_duplicate_without_sack_delivers_a_segment() -> None:
+    # RFC 9937 section 6 (DeliveredData without SACK): each duplicate stands for one segment, and the ACK of all ten for the rest.
+    a = server(stack="linux", sack=False, congestion_control="reno")
+    a.write(0.1, 10_000)
+    assert len(a.poll_transmit(0.1)) == 10
+    begin = a.info()["delivered"]
+    counted = []
+    for place, ack in enumerate((1, 1, 1, 10_001)):
+        a.on_segment(0.2 + place / 1000, segment("ACK", PEER + 1, OWN + ack))
+        counted.append(a.info()["delivered"] - begin)
+    assert counted == [1, 2, 3, 10]
+
+
+def test_the_divisor_of_conservative_slow_start_is_two_at_least() -> None:
+    # RFC 9406 section 4.3.
+    el.tcp.Endpoint("rfc", slow_start={"kind": "hystartpp", "css_growth_divisor": 2})
+    with pytest.raises(el.ScenarioError, match="css_growth_divisor"):
+        el.tcp.Endpoint("rfc", slow_start={"kind": "hystartpp", "css_growth_divisor": 1.9})
+
+
+def test_a_paced_sender_has_no_limit_in_hystartpp() -> None:
+    # RFC 9406 section 4.2: L is 8 for what is not paced, infinite for what is. One ACK of 20 segments opens the window by as many.
+    opened = []
+    for pacing in ("controller", "window"):
+        a = server(slow_start="hystartpp", congestion_control="reno", initial_window=20, pacing=pacing)
+        a.write(0.1, 100_000)
+        now = 0.1
+        a.poll_transmit(now)
+        while a.inflight < 20_000:
+            now = a.next_timer()
+            a.on_timer(now)
+            a.poll_transmit(now)
+        now += 0.02
+        a.on_timer(now)
+        assert a.poll_transmit(now) == []  # the window is full
+        before = a.cwnd
+        a.on_segment(now, segment("ACK", PEER + 1, OWN + 20_001))
+        opened.append(round((a.cwnd - before) / 1000))
+    assert opened == [8, 20]
+
+
+MARKED = """
+duration = "5 s"
+[hosts.a]
+[hosts.b]
+[switches.s]
+[switches.t]
+[[links]]
+between = ["a", "s"]
+rate = "1 Gbps"
+delay = "1 ms"
+[[links]]
+between = ["s", "t"]
+rate = "20 Mbps"
+delay = "5 ms"
+queue = { kind = "fifo", limit = "200 p", mark_above = "10 p" }
+[[links]]
+between = ["t", "b"]
+rate = "19 Mbps"
+delay = "5 ms"
+queue = { kind = "fifo", limit = "400 p" }
+[[traffic]]
+kind = "bulk"
+from = "a"
+to = "b"
+size = "4 MB"
+tcp = { ecn = "classic" }
+"""
+
+
+def test_a_later_queue_leaves_marks_alone() -> None:
+    # RFC 3168 section 12: what the first queue marks reaches the receiver marked, through a second queue that marks nothing.
+    run = el.run(MARKED)
+    (flow,) = run.flows.to_pylist()
+    assert flow["ce_rcvd"] == run.statistic("marks.sum") > 0
+
+
+@pytest.mark.parametrize(("flags", "answer", "echo"), [
+    ("SYN|AE|ECE|CWR", "SYN|ACK|CWR", "ACK|AE|CWR"),
+    ("SYN|ECE|CWR", "SYN|ACK|ECE", "ACK|ECE"),
+    ("SYN", "SYN|ACK", "ACK"),
+])
+def test_ends_that_open_at_once_take_the_mode_of_the_other_syn(flags: str, answer: str, echo: str) -> None:
+    # RFC 9768 section 3.1.2: the answer is that of a server, table 2. A mark then counts: ACE 5 becomes 6; RFC 3168 echoes by ECE.
+    a = active(ecn="accurate")
+    a.on_segment(0.1, segment(flags, PEER, mss=1000))
+    (sent,) = a.poll_transmit(0.1)
+    assert set(sent["flags"].split("|")) == set(answer.split("|"))
+    a.on_segment(0.2, segment(answer, PEER, OWN + 1, mss=1000))
+    a.poll_transmit(0.2)
+    assert a.state == "established"
+    a.on_segment(0.3, segment("ACK", PEER + 1, OWN + 1, len=100, ecn=3))
+    a.on_timer(1.0)
+    (ack,) = a.poll_transmit(1.0)
+    assert set(ack["flags"].split("|")) == set(echo.split("|"))
+
+
+def test_the_option_comes_at_least_once_in_4_mib() -> None:
+    # RFC 9768 section 3.2.3.3: under the policy that leaves options out, the 70th segment of 60 000 bytes brings ECT(0) over 2^22 bytes.
+    b = server({"flags": "SYN|AE|ECE|CWR", "wscale": 10}, ecn="accurate", accecn_option="minimum", accecn_beacon=0)
+    told = []
+    for place in range(72):
+        now = 1.0 + place
+        b.on_segment(now, segment("ACK", PEER + 1 + 60_000 * place, OWN + 1, len=60_000, ecn=2))
+        b.on_timer(now + 0.5)
+        told += [place + 1 for seg in b.poll_transmit(now + 0.5) if seg["accecn"]]
+    assert told == [70]
+
+
+def test_an_end_that_gets_no_option_goes_on_sending_its_own() -> None:
+    # RFC 9768 section 3.2.3.2.3.
+    b = server({"flags": "SYN|AE|ECE|CWR"}, ecn="accurate")
+    b.on_segment(0.2, segment("ACK", PEER + 1, OWN + 1, len=100, ecn=2))
+    b.on_timer(1.0)
+    (ack,) = b.poll_transmit(1.0)
+    assert ack["accecn"]["e0b"] == 101
+
+
+@pytest.mark.parametrize(("first", "second"), [("SYN|ACK|CWR", "SYN|ACK|ECE"), ("SYN|ACK|ECE", "SYN|ACK|CWR")])
+def test_syn_acks_that_agree_to_both_end_the_connection(first: str, second: str) -> None:
+    # RFC 9768 section 3.1.5: AccECN and RFC 3168 are both agreed to. A repetition of the first is answered by an ACK.
+    for again, answer, state in ((first, "ACK", "established"), (second, "RST", "closed")):
+        a = active(first, ecn="accurate")
+        a.on_segment(0.2, segment(again, PEER, OWN + 1, mss=1000))
+        (sent,) = a.poll_transmit(0.2)
+        assert answer in sent["flags"].split("|")
+        assert a.state == state
+
+
+def test_a_segment_without_the_timestamp_that_was_agreed_is_dropped() -> None:
+    # RFC 7323 section 3.2: in silence, and without harm to the connection. A reset needs none (section 5.2).
+    b = stamped("rfc")
+    b.on_segment(0.2, segment("ACK", PEER + 1, OWN + 1, len=100))
+    b.on_timer(1.0)
+    assert (b.poll_transmit(1.0), b.info()["bytes_received"], b.state) == ([], 0, "established")
+    b.on_segment(1.1, segment("ACK", PEER + 1, OWN + 1, len=100, ts=(1001, 1)))
+    assert b.info()["bytes_received"] == 100
+    b.on_segment(1.2, segment("RST", PEER + 101))
+    assert b.state == "closed"
+    linux = stamped("linux")
+    linux.on_segment(0.2, segment("ACK", PEER + 1, OWN + 1, len=100))
+    assert linux.info()["bytes_received"] == 100
+
+
+def test_a_reset_has_a_timestamp() -> None:
+    # RFC 7323 section 5.2: that of an application that gives up, and that which answers a wrong ACK of the handshake.
+    b = stamped("rfc")
+    b.abort(0.2)
+    (reset,) = b.poll_transmit(0.2)
+    assert (reset["flags"], reset["ts"]) == ("RST|ACK", (201, 1000))
+    c = el.tcp.Endpoint("rfc", isn=OWN, mss=1000)
+    c.listen(0.0)
+    c.on_segment(0.0, segment("SYN", PEER, mss=1000, ts=(1000, 0)))
+    c.poll_transmit(0.0)
+    c.on_segment(0.1, segment("ACK", PEER + 1, OWN + 77, ts=(1000, 1)))
+    (reset,) = c.poll_transmit(0.1)
+    assert (reset["flags"], reset["ts"]) == ("RST", (101, 1000))
+
+
+@pytest.mark.parametrize("stack", ["rfc", "linux"])
+def test_no_reset_follows_both_fins(stack: str) -> None:
+    # RFC 9293 section 3.10.5: CLOSING and LAST-ACK forget the connection in silence, the states before them reset it.
+    def end(*steps: str) -> Any:
+        b = el.tcp.Endpoint(stack, isn=OWN, mss=1000, timestamps=False, auto_read=True)
+        b.listen(0.0)
+        b.on_segment(0.0, segment("SYN", PEER, mss=1000))
+        b.poll_transmit(0.0)
+        b.on_segment(0.1, segment("ACK", PEER + 1, OWN + 1))
+        for step in steps:
+            if step == "fin":
+                b.on_segment(0.2, segment("ACK|FIN", PEER + 1, OWN + 1))
+            elif step == "write":
+                b.write(0.2, 100_000)
+            else:
+                b.close(0.2)
+            b.poll_transmit(0.2)
+        state = b.state
+        b.abort(0.3)
+        assert b.state == "closed"
+        return state, ["RST" in seg["flags"] for seg in b.poll_transmit(0.3)]
+
+    assert end("close", "fin") == ("closing", [])
+    assert end("fin", "close") == ("last_ack", [])
+    for state, steps in {"established": (), "close_wait": ("fin",), "fin_wait_1": ("close",)}.items():
+        assert end(*steps) == (state, [True])
+    # The own FIN waits behind data: the peer has not got the end of the stream, so that RFC 9293 has CLOSE-WAIT still.
+    assert end("write", "fin", "close") == ("last_ack", [True])
+
+
+def test_options_begin_at_any_byte(tmp_path: Path) -> None:
+    # RFC 9293 section 3.2, MUST-64: MSS 1234 at byte 1 and shift 7 at byte 5, neither at a multiple of four.
+    capture = segments.Capture()
+    options = b"\1\2\4\x04\xd2\3\3\7"
+    capture.segment(1.0, 1000, 0, segments.SYN, options=options)
+    capture.segment(1.01, 5000, 1001, segments.SYN | segments.ACK, by=segments.SERVER, options=options)
+    capture.segment(1.02, 1001, 5001, window=10)
+    capture.exchange(1.1, 1001, 3)
+    (row,) = segments.rows(capture, tmp_path)
+    assert (row["mss_sent"], row["mss_rcvd"], row["win_scale_sent"], row["win_scale_rcvd"]) == (1234, 1234, 7, 7)

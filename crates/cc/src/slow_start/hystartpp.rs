@@ -28,7 +28,7 @@ parameters! {
     /// Samples of a round before its smallest is believed.
     rtt_samples: u32 = 8, "RFC 9406 section 4.3, N_RTT_SAMPLE" [min = 1];
     /// How much slower conservative slow start grows.
-    css_growth_divisor: f64 = 4.0, "RFC 9406 section 4.3, CSS_GROWTH_DIVISOR" [min = 1];
+    css_growth_divisor: f64 = 4.0, "RFC 9406 section 4.3, CSS_GROWTH_DIVISOR" [min = 2];
     /// Rounds of conservative slow start.
     css_rounds: u32 = 5, "RFC 9406 section 4.3, CSS_ROUNDS" [min = 1];
     /// Most segments that one ACK may add (L); takes the place of the stack's limit. 0 is no limit, as for paced flows.

@@ -364,9 +364,11 @@ impl Host {
             return Ok(self.close_listener(index));
         }
         // What nobody has read was not delivered: the peer learns of it (RFC 2525 section 2.17).
-        let aborts = socket.unread() > 0 || socket.aborts;
+        let (unread, aborts) = (socket.unread() > 0, socket.aborts);
         if let Some(endpoint) = &mut socket.endpoint {
-            if aborts {
+            if unread {
+                endpoint.abort_unread(now);
+            } else if aborts {
                 endpoint.abort(now);
             } else {
                 endpoint.close(now);

@@ -5,15 +5,16 @@
 //! `linux` writes order 1 (kind 174: ECT(1), CE, ECT(0)), the others order 0 (kind 172: ECT(0), CE, ECT(1)), which is shorter
 //! for what they send.
 //!
-//! An end that has not got an option from its peer sends none but in the SYN-ACK: a middlebox may strip them (section 3.2.3.2).
-//! Linux also stops when data that it has reported as a duplicate comes again, if the report carried an option.
+//! An end that gets no option goes on sending its own (section 3.2.3.2.3). Linux sends none but in the SYN-ACK before it has got one, since
+//! a middlebox may strip them. It also stops when data that it has reported as a duplicate comes again, if the report carried an option.
 
 use super::{AccEcn, COUNTER_MASK, Heard, INITIAL, OPTION_FAIL_RECV, OPTION_FAIL_SEND, place};
 use crate::options::{AccEcnOptions, AccEcnRule};
 use crate::segment::{AccEcnOption, accecn_bytes};
 use elephan_units::{Span, Time};
 
-/// A counter that grows over a multiple of so many bytes is told, whatever the policy (Linux `tcp_ecn_received_counters`).
+/// A counter that grows over a multiple of so many bytes is told, whatever the policy (RFC 9768 section 3.2.3.3; Linux
+/// `tcp_ecn_received_counters`).
 const TOLD_EVERY_BYTES: u32 = 1 << 22;
 
 impl AccEcn {
@@ -26,7 +27,7 @@ impl AccEcn {
         let counter = &mut self.received[place(ecn)];
         let before = *counter;
         *counter = before.wrapping_add(bytes);
-        if (*counter ^ before) & !(TOLD_EVERY_BYTES - 1) != 0 && self.rule == AccEcnRule::Linux {
+        if (*counter ^ before) & !(TOLD_EVERY_BYTES - 1) != 0 {
             self.demand = self.demand.max(1);
         }
         let fields = AccEcnOption::codepoints(self.is_order1());
@@ -47,7 +48,8 @@ impl AccEcn {
 
     /// Whether a segment, a `pure` ACK or data, carries an option now; `beacon` after the last one it does.
     pub fn sends_option(&self, policy: AccEcnOptions, pure: bool, beacon: Option<Span>) -> bool {
-        if self.heard == Heard::Nothing || self.fails & OPTION_FAIL_SEND != 0 {
+        let silent = self.heard == Heard::Nothing && self.rule == AccEcnRule::Linux;
+        if silent || self.fails & OPTION_FAIL_SEND != 0 {
             return false;
         }
         match policy {

@@ -1,6 +1,7 @@
 //! The gate: every segment of a connection passes it before any state is taken from it.
 //!
 //! ```text
+//! 0 timestamp  agreed and missing in what is no RST: dropped              RFC 7323 section 3.2
 //! 1 PAWS       older than TS.Recent and no RST: answered by an ACK        RFC 7323 section 5.3 R1
 //! 2 window     no sequence number in the window: an ACK                   RFC 9293 section 3.10.7.4, first
 //! 3 RST        next to come: the end; elsewhere in the window: an ACK     RFC 5961 section 3.2
@@ -15,13 +16,13 @@
 //! filled each other's windows would otherwise answer each other for ever. A segment at the left edge is acceptable while the window is
 //! closed ("special allowance" for ACKs).
 //!
-//! Linux (`tcp_validate_incoming`, `tcp_disordered_ack_check`) takes timestamps that are one tick too old, measures the left edge of
+//! Linux (`tcp_validate_incoming`, `tcp_disordered_ack_check`) takes segments without a timestamp and timestamps that are one tick too old, measures the left edge of
 //! the window by the last acknowledgement that it sent, and does not answer old pure ACKs that PAWS refuses.
 
 use super::{Endpoint, Opening, State, work};
 use crate::delayed_ack::QUICK_MAX;
 use crate::options::Acceptance;
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, OPTION_TIMESTAMPS, Segment};
 use elephan_units::Time;
 
 /// Linux `TCP_PAWS_WINDOW`: ticks that a timestamp may be older than TS.Recent.
@@ -33,11 +34,14 @@ impl Endpoint {
         self.options.acceptance == Acceptance::Linux
     }
 
-    /// Takes steps 1 to 4, and 5 but for the number, with a segment that begins `ahead` bytes after the next expected one and whose
+    /// Takes steps 0 to 4, and 5 but for the number, with a segment that begins `ahead` bytes after the next expected one and whose
     /// timestamp is `newer` than TS.Recent. Returns whether the acknowledgement and the text of the segment may be looked at.
     #[inline(never)]
     pub(super) fn admit(&mut self, now: Time, seg: &Segment, ahead: i64, newer: i32) -> bool {
         if self.state == State::SynReceived && self.on_handshake_syn(now, seg) {
+            return false;
+        }
+        if self.lacks_timestamp(seg) {
             return false;
         }
         let outdated = self.is_outdated(now, seg, ahead, newer);
@@ -51,8 +55,10 @@ impl Endpoint {
         if seg.flags.any(Flags::SYN) {
             if acceptable && self.state == State::SynReceived && self.is_passive() {
                 self.on_second_syn(seg);
+            } else if self.on_repeated_syn_ack(seg) {
+                self.finish(now);
+                self.refuse(seg);
             } else {
-                self.on_repeated_syn_ack(seg);
                 self.challenge(now);
             }
             return false;
@@ -67,6 +73,12 @@ impl Endpoint {
             return false;
         }
         seg.flags.any(Flags::ACK) && (self.state != State::SynReceived || self.admit_third(now, seg))
+    }
+
+    /// Whether the segment lacks the timestamp that was agreed, so that it is dropped in silence (RFC 7323 section 3.2). Linux takes it.
+    fn lacks_timestamp(&self, seg: &Segment) -> bool {
+        let has = seg.options & OPTION_TIMESTAMPS != 0 || seg.flags.any(Flags::RST);
+        self.timestamps && !has && !self.accepts_as_linux()
     }
 
     /// PAWS.

@@ -240,11 +240,26 @@ impl Endpoint {
         self.aside.as_ref().is_some_and(|aside| aside.cork || aside.more || !aside.records.is_empty())
     }
 
-    /// Gives up at once. A reset goes out if the peer knows of the connection (RFC 9293 section 3.10.5); everything else is forgotten.
+    /// Gives up at once and forgets the connection. A reset goes out if the peer knows of it and has not got both ends of the stream:
+    /// none after both FINs (RFC 9293 section 3.10.5). CLOSING and LAST-ACK begin here before the own FIN leaves.
     pub fn abort(&mut self, now: Time) {
-        let known = self.state >= State::SynReceived && self.state != State::TimeWait;
+        let resets = match self.state {
+            State::Closing | State::LastAck => !self.fin_sent,
+            State::TimeWait => false,
+            state => state >= State::SynReceived,
+        };
+        self.end(now, resets);
+    }
+
+    /// Closes while the application has not read all: a reset tells the peer, after both FINs too (RFC 2525 section 2.17, Linux `tcp_close`).
+    pub fn abort_unread(&mut self, now: Time) {
+        self.end(now, self.state >= State::SynReceived && self.state != State::TimeWait);
+    }
+
+    /// Forgets the connection, and tells the peer if `resets`.
+    fn end(&mut self, now: Time, resets: bool) {
         self.finish(now);
-        if known {
+        if resets {
             self.work = work::ABORT;
         }
     }

@@ -295,7 +295,7 @@ impl Endpoint {
     }
 
     /// Writes the reset.
-    pub(super) fn emit_reset(&mut self, seg: &mut Segment) {
+    pub(super) fn emit_reset(&mut self, now: Time, seg: &mut Segment) {
         let number = self.answer as u32;
         *seg = if self.work & work::RESET != 0 {
             Segment { seq: number, flags: Flags::RST, ..Segment::default() }
@@ -303,6 +303,11 @@ impl Endpoint {
             Segment { ack: number, flags: Flags::RST | Flags::ACK, ..Segment::default() }
         };
         self.mark_control(self.ecn == Ecn::Dctcp, seg);
+        if self.state == State::SynReceived && self.timestamps && !self.accepts_as_linux() {
+            // RFC 7323 section 5.2; Linux `tcp_v4_send_reset` has none.
+            seg.options |= OPTION_TIMESTAMPS;
+            (seg.tsval, seg.tsecr) = (self.ts_now(now), self.rx.ts_recent);
+        }
         self.work &= !work::RESETS;
         self.stats.segs_out += 1;
     }

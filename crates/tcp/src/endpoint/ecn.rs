@@ -35,6 +35,16 @@ fn inside(sack: &SackBlocks, blocks: u8) -> bool {
     blocks > 1 && ahead(sack[1].0, sack[0].0) && ahead(sack[0].1, sack[1].1)
 }
 
+/// Returns the ECN to which a SYN-ACK with this ACE field agrees, after a SYN that asked for AccECN.
+fn agreed(ace: u8) -> Ecn {
+    match ace {
+        0b001 => Ecn::Classic,
+        // Nothing, or a host that returns what it does not know.
+        0b000 | ACE_SYN => Ecn::Off,
+        _ => Ecn::Accurate,
+    }
+}
+
 impl Endpoint {
     /// ECN in the SYN or the SYN-ACK (`answer`), of which `syns` have left before.
     pub(super) fn set_up_ecn(&mut self, answer: bool, seg: &mut Segment, sack: &mut SackBlocks) {
@@ -103,13 +113,17 @@ impl Endpoint {
         ace == ACE_CLASSIC_SYN
     }
 
-    /// The SYN-ACK has come again to a client: the ACK of it has the handshake's encoding (RFC 9768 section 3.2.2.1).
-    pub(super) fn on_repeated_syn_ack(&mut self, seg: &Segment) {
+    /// The SYN-ACK has come again to a client: the ACK of it has the handshake's encoding (RFC 9768 section 3.2.2.1). Returns whether it
+    /// agrees to another ECN than the first did, so that the connection is reset (section 3.1.5). Linux does not look.
+    pub(super) fn on_repeated_syn_ack(&mut self, seg: &Segment) -> bool {
         let again = seg.seq == self.irs && seg.flags.any(Flags::ACK) && seg.ack == self.isn.wrapping_add(1);
         let again = again && !self.is_passive();
         if let Some(accecn) = self.accecn.as_mut().filter(|_| again) {
             accecn.on_repeated_syn(seg.ecn, true);
         }
+        let both =
+            matches!((self.ecn, agreed(seg.ace())), (Ecn::Accurate, Ecn::Classic) | (Ecn::Classic, Ecn::Accurate));
+        again && both && self.options.ecn == Ecn::Accurate && !self.accepts_as_linux()
     }
 
     /// An acceptable segment of an AccECN connection.
@@ -158,12 +172,7 @@ impl Endpoint {
             (Ecn::Accurate, false) if seg.ace() == ACE_CLASSIC_SYN => Ecn::Classic,
             // What nobody sends today is a request all the same (RFC 9768 section 3.1.3).
             (Ecn::Accurate, false) if seg.ace() != 0 => Ecn::Accurate,
-            (Ecn::Accurate, true) => match seg.ace() {
-                0b001 => Ecn::Classic,
-                // Nothing, or a host that returns what it does not know.
-                0b000 | ACE_SYN => Ecn::Off,
-                _ => Ecn::Accurate,
-            },
+            (Ecn::Accurate, true) => agreed(seg.ace()),
             (own, false) if asks => own,
             (own, true) if agrees => own,
             _ => Ecn::Off,

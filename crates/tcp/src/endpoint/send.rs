@@ -105,7 +105,7 @@ impl Endpoint {
             return true;
         }
         if self.work & work::RESETS != 0 {
-            self.emit_reset(seg);
+            self.emit_reset(now, seg);
             return true;
         }
         self.work &= !work::CONTROL;
