@@ -285,11 +285,14 @@ def test_a_later_queue_leaves_marks_alone() -> None:
     assert flow["ce_rcvd"] == run.statistic("marks.sum") > 0
 
 
-@pytest.mark.parametrize(("flags", "answer", "echo"), [
-    ("SYN|AE|ECE|CWR", "SYN|ACK|CWR", "ACK|AE|CWR"),
-    ("SYN|ECE|CWR", "SYN|ACK|ECE", "ACK|ECE"),
-    ("SYN", "SYN|ACK", "ACK"),
-])
+@pytest.mark.parametrize(
+    ("flags", "answer", "echo"),
+    [
+        ("SYN|AE|ECE|CWR", "SYN|ACK|CWR", "ACK|AE|CWR"),
+        ("SYN|ECE|CWR", "SYN|ACK|ECE", "ACK|ECE"),
+        ("SYN", "SYN|ACK", "ACK"),
+    ],
+)
 def test_ends_that_open_at_once_take_the_mode_of_the_other_syn(flags: str, answer: str, echo: str) -> None:
     # RFC 9768 section 3.1.2: the answer is that of a server, table 2. A mark then counts: ACE 5 becomes 6; RFC 3168 echoes by ECE.
     a = active(ecn="accurate")
@@ -306,7 +309,7 @@ def test_ends_that_open_at_once_take_the_mode_of_the_other_syn(flags: str, answe
 
 
 def test_the_option_comes_at_least_once_in_4_mib() -> None:
-    # RFC 9768 section 3.2.3.3: under the policy that leaves options out, the 70th segment of 60 000 bytes brings ECT(0) over 2^22 bytes.
+    # RFC 9768 section 3.2.3.3: with the policy that leaves options out the 70th segment of 60 000 bytes brings ECT(0) over 2^22.
     b = server({"flags": "SYN|AE|ECE|CWR", "wscale": 10}, ecn="accurate", accecn_option="minimum", accecn_beacon=0)
     told = []
     for place in range(72):

@@ -23,7 +23,7 @@ pub(crate) struct Reassembly {
     recent: [Interval; RECENT],
     recent_len: usize,
     /// What the next report says instead of what is known by then.
-    frozen: Option<([Interval; RECENT], usize)>,
+    frozen: Option<Box<([Interval; RECENT], usize)>>,
     /// Bytes in all intervals.
     held: u64,
 }
@@ -98,7 +98,7 @@ impl Reassembly {
     /// The next report says what is known now.
     pub fn freeze(&mut self) {
         self.refill(RECENT);
-        self.frozen = Some((self.recent, self.recent_len));
+        self.frozen = Some(Box::new((self.recent, self.recent_len)));
     }
 
     pub fn is_frozen(&self) -> bool {
@@ -157,8 +157,12 @@ impl Reassembly {
             count = 1;
         }
         self.refill(room);
-        let (recent, known) = self.frozen.take().unwrap_or((self.recent, self.recent_len));
-        for &block in &recent[..known] {
+        let frozen = self.frozen.take();
+        let known = match frozen.as_deref() {
+            Some((recent, len)) => &recent[..*len],
+            None => &self.recent[..self.recent_len],
+        };
+        for &block in known {
             if count == room {
                 break;
             }

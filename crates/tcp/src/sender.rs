@@ -332,7 +332,7 @@ impl Sender {
             acked,
             rtt: e.rtt,
             inflight: e.pipe_before,
-            outstanding: Some(self.in_network()),
+            outstanding: self.log.is_some().then(|| self.in_network()),
             ce: e.ce,
             app_limited: !limited,
             delivered: self.delivered,

@@ -103,8 +103,8 @@ class Tcp(Table):
     unpaced_segments: How many data segments at the start of a connection leave without the gaps of pacing.
     pacing_credit: What paces shortens the gap after a burst that left later than pacing allowed, by as much, to half of it.
     recovery: What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
-    recovery_steps: Which steps an ACK takes in loss recovery: `rfc`, or `linux` with `recovery = "sack"`, `loss_detection = "rack"` and
-        `reduction = "prr-linux"`.
+    recovery_steps: Which steps an ACK takes in loss recovery: `rfc`, or `linux` with `recovery = "sack"`, `loss_detection = "rack"`
+        and `reduction = "prr-linux"`.
     loss_detection: How losses are found with SACK: `dupack`, `rack` or `fack`, with `dup_ack_threshold` for all of them.
     tail_loss_probe: When ACKs stay away for two round trips a segment is sent to bring one (tail loss probe; needs SACK).
     max_ack_delay: What the probe of a flight of one segment waits longer for, because its ACK may be delayed.

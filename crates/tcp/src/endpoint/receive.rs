@@ -93,14 +93,16 @@ impl Endpoint {
             self.stats.data_segs_in += 1;
             self.stats.data_octets_in += len;
             self.note_ce(seg, seq + len > self.rx.nxt && seq < self.rx.edge);
-            let before = (self.rx.nxt, self.rx.held(), self.rx.unread());
-            match self.rx.accept(seq, len) {
-                _ if self.rx.adaptive.is_some() => self.adapt_ack(now, seg, seq, before),
-                Due::Now => self.work |= work::ACK,
-                Due::Later if self.ack_at == Time::NEVER => {
-                    self.ack_at = now.saturating_add(self.options.delayed_ack_timeout);
+            if self.rx.adaptive.is_some() {
+                self.accept_adaptively(now, seg, seq);
+            } else {
+                match self.rx.accept(seq, len) {
+                    Due::Now => self.work |= work::ACK,
+                    Due::Later if self.ack_at == Time::NEVER => {
+                        self.ack_at = now.saturating_add(self.options.delayed_ack_timeout);
+                    }
+                    Due::Later => {}
                 }
-                Due::Later => {}
             }
         }
         if seg.flags.any(Flags::FIN) {
@@ -165,10 +167,11 @@ impl Endpoint {
         }
     }
 
-    /// Linux's rule for the ACK of a segment at `seq` that arrived when `nxt` was expected, `held` bytes lay beyond holes and `unread` waited
-    /// to be read.
+    /// Takes a segment at `seq` by Linux's rule for its ACK.
     #[inline(never)]
-    fn adapt_ack(&mut self, now: Time, seg: &Segment, seq: u64, (nxt, held, unread): (u64, u64, u64)) {
+    fn accept_adaptively(&mut self, now: Time, seg: &Segment, seq: u64) {
+        let (nxt, held, unread) = (self.rx.nxt, self.rx.held(), self.rx.unread());
+        self.rx.accept(seq, u64::from(seg.len));
         let end = seq + u64::from(seg.len);
         let mut arrival = self.arrival(now, seg);
         if seg.flags.any(Flags::FIN) && self.rx.nxt == end && self.state == State::Established {

@@ -182,6 +182,11 @@ impl Endpoint {
     /// The same, and then it wakes the endpoint when it does.
     #[inline]
     fn is_held(&mut self, now: Time) -> bool {
+        self.tx.pacing_bps > 0.0 && self.is_held_by_pace(now)
+    }
+
+    #[inline(never)]
+    fn is_held_by_pace(&mut self, now: Time) -> bool {
         let held = self.is_early(now);
         if self.burst_at != now {
             self.burst_left = 0;

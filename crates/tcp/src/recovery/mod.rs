@@ -367,7 +367,7 @@ impl Sender {
     /// Bytes that congestion control lets out now.
     #[inline]
     pub fn budget(&self, limited_transmit: bool) -> u64 {
-        if self.rec.dup_acks == 0 && self.rec.mode == Mode::Open && !self.board.is_uneven() {
+        if self.rec.dup_acks == 0 && self.rec.mode == Mode::Open && !(self.linux && self.board.is_uneven()) {
             return self.cwnd.saturating_sub(self.board.pipe());
         }
         self.budget_slow(limited_transmit)
