@@ -49,6 +49,7 @@ impl Sender {
     }
 
     /// What the peer's SACK blocks say is taken in.
+    #[inline]
     pub fn take_sack(&mut self, blocks: &SackBlocks, count: u8, isn: u32) -> Taken {
         let taken = self.board.sack(blocks, count, isn);
         self.note_delivered(taken.delivered);

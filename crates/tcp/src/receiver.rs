@@ -450,8 +450,8 @@ impl Receiver {
     pub fn acked(&mut self, now: Time, data: bool) {
         self.unacked = 0;
         self.last_ack = self.nxt;
-        if std::mem::take(&mut self.field_once) {
-            self.field_holds = false;
+        if self.field_once {
+            (self.field_once, self.field_holds) = (false, false);
         }
         if let Some(adaptive) = &mut self.adaptive {
             adaptive.on_ack_sent(now, data);

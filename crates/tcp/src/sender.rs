@@ -348,6 +348,7 @@ impl Sender {
     }
 
     /// Tells the controller about an ACK in fast recovery.
+    #[inline]
     pub fn observe(&mut self, e: &AckEvent) {
         let delivered = self.newly_delivered(e);
         let ack = self.told(e, delivered, false);

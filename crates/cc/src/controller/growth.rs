@@ -85,17 +85,31 @@ impl Controller {
         if self.w.in_slow_start() {
             self.on_ack_in_slow_start(ack);
         } else if self.counts_acks {
-            let acked = self.counted(ack.acked);
-            self.avoid(&Ack { acked, ..*ack });
+            self.avoid_by_acks(ack);
         } else {
             self.avoid(ack);
         }
     }
 
+    #[inline(never)]
+    fn avoid_by_acks(&mut self, ack: &Ack) {
+        let acked = self.counted(ack.acked);
+        self.avoid(&Ack { acked, ..*ack });
+    }
+
     /// Congestion avoidance.
     #[inline]
     fn avoid(&mut self, ack: &Ack) {
-        let Some(segments) = &mut self.segments else { return self.algorithm.on_ack(&mut self.w, ack) };
+        if self.segments.is_some() {
+            self.avoid_in_segments(ack);
+        } else {
+            self.algorithm.on_ack(&mut self.w, ack);
+        }
+    }
+
+    #[inline(never)]
+    fn avoid_in_segments(&mut self, ack: &Ack) {
+        let Some(segments) = &mut self.segments else { return };
         let (before, mss) = (self.w.cwnd, self.w.mss);
         let acked = (ack.acked as f64 / mss).ceil().min(before / mss);
         if acked * mss == ack.acked as f64 {
@@ -111,6 +125,7 @@ impl Controller {
         if self.counts_acks && self.algorithm.counts_acks() { acked.min(self.w.mss as u64) } else { acked }
     }
 
+    #[inline(never)]
     fn on_ack_in_slow_start(&mut self, ack: &Ack) {
         if self.algorithm.has_slow_start() {
             self.algorithm.on_ack(&mut self.w, ack);

@@ -150,16 +150,20 @@ impl Endpoint {
             let timed = if sacked.has_sample() && !cumulative.has_sample() { &sacked } else { &cumulative };
             self.measure(now, seg, flight, timed)
         };
-        let alert = Alert {
-            repeated: repeated && reported == 0,
-            sacked: sacked.delivered > 0,
-            echoed,
-            rearms: acked > 0 || rtt.is_some() && self.tx.precedes_first(sacked.first_at),
-            original_at: if !self.tx.sack && cumulative.retransmitted {
-                u64::MAX
-            } else {
-                cumulative.first_at.min(sacked.first_at)
-            },
+        let alert = if self.tx.linux {
+            Alert {
+                repeated: repeated && reported == 0,
+                sacked: sacked.delivered > 0,
+                echoed,
+                rearms: acked > 0 || rtt.is_some() && self.tx.precedes_first(sacked.first_at),
+                original_at: if !self.tx.sack && cumulative.retransmitted {
+                    u64::MAX
+                } else {
+                    cumulative.first_at.min(sacked.first_at)
+                },
+            }
+        } else {
+            Alert::default()
         };
         if self.tx.one_way && acked > 0 {
             self.measure_one_way(seg);

@@ -77,7 +77,7 @@ impl Endpoint {
     /// Sets the timer for a probe, if one may be waited for; `anew` if the timeout would start anew.
     fn schedule_probe(&mut self, now: Time, anew: bool) -> bool {
         let waits = matches!(self.tx.ca_state(), CaState::Open | CaState::Cwr);
-        if !waits || !self.tx.rec.watch.as_ref().is_some_and(|watch| watch.tlp.is_some()) {
+        if !waits || self.tx.rec.watch.as_ref().is_none_or(|watch| watch.tlp.is_none()) {
             return false;
         }
         let (first, next) = self.tx.board.ordinals();

@@ -33,7 +33,7 @@ impl Endpoint {
         let stamped = self.timestamps && seg.options & OPTION_TIMESTAMPS != 0;
         let newer = if stamped { seg.tsval.wrapping_sub(self.rx.ts_recent) as i32 } else { 0 };
         // What is next to come and no older is acceptable; almost every segment is of this kind.
-        let stamps = stamped || !self.timestamps;
+        let stamps = stamped == self.timestamps;
         let known = stamps && ahead == 0 && newer >= 0 && seg.flags.0 & CHECKED == Flags::ACK.0;
         let plain = known && self.state != State::SynReceived;
         if !plain && !self.admit(now, seg, ahead, newer) {

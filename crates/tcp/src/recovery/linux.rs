@@ -127,7 +127,7 @@ pub(super) fn on_timeout(tx: &mut Sender, now: Time, o: &Options, stats: &mut St
             tlp.reset();
         }
         if let Some(frto) = &mut watch.frto {
-            frto.start(!calm && !(retried && tx.rec.mode == Mode::Loss));
+            frto.start(!(calm || retried && tx.rec.mode == Mode::Loss));
         }
         (watch.steps.retried, watch.steps.lost_at) = (true, now);
     }
@@ -371,6 +371,12 @@ impl Sender {
             self.board.lose_first();
         }
         self.board.resent_bytes() < resent
+    }
+
+    /// Whether nothing is sent again before the next ACK.
+    #[inline]
+    pub(super) fn is_silent(&self) -> bool {
+        self.rec.watch.as_ref().is_some_and(|watch| watch.steps.silent)
     }
 
     /// What these steps keep; what they begin with where they do not rule.

@@ -175,6 +175,7 @@ impl Sender {
         self.recover_slow(e, o, stats)
     }
 
+    #[inline]
     fn recover_slow(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
         if self.rec.watch.is_some() && self.needless(e, stats) {
             self.rec.advance(self.board.una() - e.acked);
@@ -471,7 +472,7 @@ impl Sender {
         if !self.rec.head_due && self.board.lost_bytes() == 0 {
             return None;
         }
-        if self.new_segments().is_some() || self.steps().silent {
+        if self.new_segments().is_some() || self.is_silent() {
             return None;
         }
         if self.rec.head_due {
@@ -494,7 +495,7 @@ impl Sender {
     /// Whether [`Sender::next_resend`] has one.
     pub fn has_resend(&self, budget: u64) -> bool {
         let lost = self.board.lost_bytes() > 0 && budget >= u64::from(self.mss);
-        (self.rec.head_due || lost) && self.new_segments().is_none() && !self.steps().silent
+        (self.rec.head_due || lost) && self.new_segments().is_none() && !self.is_silent()
     }
 
     /// What to send when neither lost nor new data can be (RFC 6675 `NextSeg` rules 3 and 4).

@@ -108,7 +108,11 @@ impl Sender {
     pub(super) fn reduce(&mut self, e: &AckEvent, safe: bool) {
         let (pipe, mss) = (self.board.pipe(), u64::from(self.mss));
         let linux = self.linux;
-        let flight = if linux { self.segments_in_flight() } else { pipe.div_ceil(mss) };
+        let flight = match e.segments {
+            0 => 0,
+            _ if linux => self.segments_in_flight(),
+            _ => pipe.div_ceil(mss),
+        };
         let allowed = self.rec.allowed;
         let Some(reducer) = self.rec.reducer() else { return };
         self.rec.allowed = match &mut reducer.rule {

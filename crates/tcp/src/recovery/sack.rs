@@ -14,6 +14,7 @@ use crate::sender::{AckEvent, Sender};
 use crate::stats::Stats;
 use elephan_units::Time;
 
+#[inline]
 pub(super) fn detect(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) -> bool {
     tx.find_losses(e.now, o, stats);
     let counted =
@@ -62,6 +63,7 @@ pub(super) fn on_alarm(tx: &mut Sender, now: Time, o: &Options, stats: &mut Stat
     }
 }
 
+#[inline]
 pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
     tx.find_losses(e.now, o, stats);
     if tx.board.una() >= tx.rec.point {
@@ -79,6 +81,7 @@ pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Sta
 }
 
 /// Rules 3 and 4 of `NextSeg`.
+#[inline]
 pub(super) fn next_extra(tx: &mut Sender) -> Option<Resend> {
     if tx.board.keeps_times() || tx.linux {
         return None;
