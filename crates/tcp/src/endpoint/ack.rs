@@ -78,10 +78,7 @@ impl Endpoint {
         }
         let unsent = ahead > 0 && ack > self.tx.board.nxt().max(self.tx.probed);
         if unsent || ahead < 0 && (ack > una || self.is_too_old(ack)) {
-            // Linux `tcp_ack`, `tcp_rcv_established`: an established connection says nothing to an ACK of what was never sent.
-            if !unsent || !self.accepts_as_linux() || self.state != State::Established {
-                self.challenge(now);
-            }
+            self.challenge(now);
             return false;
         }
         if self.ecn == Ecn::Accurate {

@@ -16,7 +16,6 @@ DIFFERS = {
     "giving_up/user-timeout-of-a-window.pkt": "timers of seconds ring up to 256 ms late (timer wheel)",
     "handshake/simultaneous-open.pkt": "the kernel's SYN-ACK of a simultaneous open repeats the options of its SYN",
     "rack_tlp/tail-repaired.pkt": "RACK passes over a probe whose round trip is a microsecond below the shortest, as here",
-    "timestamps/ack-of-what-was-never-sent.pkt": "the kernel answers an ACK of what was never sent",
 }
 
 # Folders of which this kernel can be asked nothing.
