@@ -88,7 +88,7 @@ HELD: dict[str, list[Held]] = {
     "capacity-change": [
         Held("needs {fourteen} seconds to fill it", lambda: [busy_again("reno")]),
         Held("`) {thirteen}, BBR", lambda: [busy_again("cubic")]),
-        Held("BBR {one}", lambda: [busy_again("bbr")]),
+        Held("BBR {two}", lambda: [busy_again("bbr")]),
     ],
     "congestion-spreading": [
         Held("send {9} Gb/s to `hot`", lambda: [3 * 3]),
@@ -130,7 +130,7 @@ HELD: dict[str, list[Held]] = {
     ],
     "incast": [
         Held(
-            "done after {71} ms instead of {788} ms, with {136} timeouts instead of {28}",
+            "done after {71} ms instead of {573} ms, with {118} timeouts instead of {28}",
             lambda: [
                 mean("incast", f"clients=32, rto_min={rto}", statistic) / unit
                 for statistic, unit in (("fct_ns.max", 1e6), ("timeouts.sum", 1))

@@ -241,7 +241,13 @@ impl Controller {
         let before = (self.w.cwnd, self.w.ssthresh);
         match signal {
             Signal::Undo { .. } => {
-                let Some((cwnd, ssthresh)) = self.prior.take() else { return };
+                let Some((cwnd, ssthresh)) = self.prior.take() else {
+                    // What a later event has made final stays, and recovery is over all the same.
+                    if self.algorithm.steers_recovery() {
+                        self.on_recovered();
+                    }
+                    return;
+                };
                 self.backed_off = false;
                 self.w.ssthresh = ssthresh;
                 // RFC 9438 section 4.9: a window that has passed the old one keeps its course.

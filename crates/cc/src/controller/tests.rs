@@ -46,6 +46,20 @@ fn undo_restores_once_and_only_what_was_lowered() {
 }
 
 /// The first of two expiries for one segment is the one that is undone.
+/// A mark during recovery makes the reduction final. The late ACK that undoes nothing then ends the recovery all the same.
+#[test]
+fn an_undo_of_what_is_final_ends_the_recovery() {
+    let mut c = controller("prague");
+    c.on_congestion(&loss(0.0, 10.0));
+    c.confirm();
+    let before = c.window();
+    c.on_ack(&ack(0.1, MSS, 0.05));
+    assert_eq!(c.window(), before);
+    c.on_congestion(&undo());
+    c.on_ack(&ack(0.2, MSS, 0.05));
+    assert!(c.window() > before, "{} {before}", c.window());
+}
+
 #[test]
 fn undo_after_a_backed_off_timer_restores_what_was_before_the_first() {
     let mut c = controller("reno");
