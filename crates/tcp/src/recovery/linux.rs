@@ -14,6 +14,9 @@
 //! Sources: Linux 6.18 `tcp_fastretrans_alert`, `tcp_process_loss`, `tcp_enter_loss`, `tcp_enter_recovery`, `tcp_try_undo_*`,
 //! `tcp_newreno_mark_lost`, `tcp_rack_reo_timeout`. Left out: a receiver that forgets what it has SACKed ends in a timeout.
 
+mod undo;
+mod window;
+
 use super::{Mode, Verdict};
 use crate::options::Options;
 use crate::sender::{AckEvent, Sender};
@@ -245,43 +248,6 @@ impl Sender {
         false
     }
 
-    /// A hole was filled by a packet that was late: whether what is retransmitted already has to be waited for.
-    fn undo_partial(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) -> bool {
-        if !self.rec.watch.as_ref().is_some_and(|watch| watch.is_late(self.sack)) {
-            return false;
-        }
-        if self.sack {
-            self.board.note_reordering(self.board.una() - e.acked);
-            self.board.measure_reordering();
-        } else if e.acked > self.degree(o) * u64::from(self.mss) {
-            let degree = e.acked.div_ceil(u64::from(self.mss)).min(u64::from(o.max_reordering)) as u16;
-            self.change_steps(|steps| steps.degree = degree);
-        }
-        if self.board.resent_bytes() > 0 {
-            self.change_steps(|steps| steps.silent = true);
-            return true;
-        }
-        if !self.board.any_again() {
-            self.forget_stamp();
-        }
-        self.undo(e.now, true, stats);
-        self.rec.mode = Mode::Open;
-        false
-    }
-
-    /// All retransmissions were reported as duplicates.
-    fn undo_by_duplicates(&mut self, now: Time, stats: &mut Stats) -> bool {
-        let Some(watch) = &mut self.rec.watch else { return false };
-        if !watch.by_dsack || !watch.episode.all_reported() {
-            return false;
-        }
-        if let Some(rack) = &mut watch.rack {
-            rack.keep_window();
-        }
-        self.undo(now, false, stats);
-        true
-    }
-
     /// Nothing is lost: an ECN-Echo brings the window down, and every other episode than that ends.
     fn try_to_open(&mut self, e: &AckEvent, stats: &mut Stats) {
         if !self.board.any_again() {
@@ -346,16 +312,6 @@ impl Sender {
         stats.fast_retran += 1;
     }
 
-    /// From now on a needless reduction may be taken back, to `prior` as the threshold.
-    fn begin_episode(&mut self, rto: bool, prior: f64) {
-        let una = self.board.una();
-        let resent = self.board.resent_bytes().div_ceil(u64::from(self.mss));
-        let Some(watch) = &mut self.rec.watch else { return };
-        let probes = watch.tlp.as_ref().map_or(0, super::tlp::Tlp::out);
-        watch.episode.begin(rto, una, resent + probes);
-        watch.steps.prior_ssthresh = prior;
-    }
-
     /// Marks what is lost: whether a retransmission is.
     fn identify(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) -> bool {
         let resent = self.board.resent_bytes();
@@ -395,137 +351,5 @@ impl Sender {
         let degree = u32::from(self.steps().degree);
         let least = if degree > 0 { degree } else { o.dup_ack_threshold };
         u64::from(self.board.reordering(least))
-    }
-
-    /// The reduction was needless: window and threshold are as before it, and nothing is lost if `unmark`.
-    fn undo(&mut self, now: Time, unmark: bool, stats: &mut Stats) {
-        let rto = self.rec.mode == Mode::Loss;
-        if unmark {
-            self.board.unmark_lost(true);
-        }
-        self.enforce_window();
-        self.cc.on_congestion(&Signal::Undo { now });
-        let Some(watch) = &mut self.rec.watch else { return };
-        watch.episode.taken_back();
-        let prior = std::mem::take(&mut watch.steps.prior_ssthresh);
-        if prior > 0.0 {
-            if self.cc.ssthresh() < prior {
-                self.cc.poke("ssthresh", prior);
-            }
-            self.cwr_due = false;
-        }
-        self.refresh();
-        self.rec.head_due = false;
-        self.board.advance_again();
-        stats.rare().spurious_rto_detected += u64::from(rto);
-        stats.rare().spurious_fr_detected += u64::from(!rto);
-    }
-
-    /// Whether the last reduction has proved needless (Linux `tcp_may_undo`).
-    fn is_needless(&self) -> bool {
-        let Some(watch) = &self.rec.watch else { return false };
-        watch.by_dsack && watch.episode.all_reported() || watch.is_late(self.sack)
-    }
-
-    /// Window and threshold of before do not come back.
-    fn forget_window(&mut self) {
-        self.cc.confirm();
-        if let Some(watch) = &mut self.rec.watch {
-            watch.steps.prior_ssthresh = 0.0;
-        }
-    }
-
-    fn forget_stamp(&mut self) {
-        if let Some(watch) = &mut self.rec.watch {
-            watch.episode.forget_stamp();
-        }
-    }
-
-    /// A tail loss probe has repaired a loss: the window comes down at once, from what it is now.
-    pub(super) fn leave_cwr(&mut self) {
-        if self.linux && self.rec.mode == Mode::Cwr {
-            self.enforce_window();
-            self.rec.mode = Mode::Open;
-        }
-    }
-
-    /// The controller goes on from the window that rules while a reduction is under way.
-    pub(super) fn enforce_window(&mut self) {
-        if matches!(self.rec.mode, Mode::Recovery | Mode::Cwr) && self.rec.is_reducing() {
-            let window = self.window_in_force();
-            self.cc.poke("cwnd", window.max(u64::from(self.mss)) as f64);
-            self.refresh();
-        }
-    }
-
-    /// The threshold that an undo gives back (Linux `tcp_current_ssthresh`), in whole segments.
-    fn current_ssthresh(&self) -> f64 {
-        let (mss, ssthresh) = (u64::from(self.mss), self.cc.ssthresh());
-        if matches!(self.rec.mode, Mode::Recovery | Mode::Cwr) {
-            return ssthresh;
-        }
-        let window = self.cwnd / mss;
-        ssthresh.max(((window / 2 + window / 4) * mss) as f64)
-    }
-
-    /// Segments in flight, as Linux counts them.
-    pub(super) fn segments_in_flight(&self) -> u64 {
-        if !self.board.is_uneven() {
-            return self.board.pipe().div_ceil(u64::from(self.mss));
-        }
-        let counts = self.board.counts();
-        let gone = counts.sacked + u64::from(self.rec.duplicates) + counts.lost;
-        (counts.out + counts.resent).saturating_sub(gone)
-    }
-
-    /// Bytes that the window lets out, in whole segments.
-    pub(super) fn room(&self) -> u64 {
-        if matches!(self.rec.mode, Mode::Recovery | Mode::Cwr) && self.rec.is_reducing() {
-            return (self.steps().held / u64::from(self.mss)).saturating_sub(self.segments_in_flight())
-                * u64::from(self.mss);
-        }
-        if !self.board.is_uneven() {
-            return self.cwnd.saturating_sub(self.board.pipe());
-        }
-        let mss = u64::from(self.mss);
-        (self.cwnd / mss).saturating_sub(self.segments_in_flight()) * mss
-    }
-
-    /// So many segments count as arrived, where there is no SACK.
-    fn count_as_arrived(&mut self, segments: u64) {
-        if !self.sack {
-            self.rec.duplicates = segments.min(u64::from(u16::MAX)) as u16;
-            self.board.presume(segments * u64::from(self.mss));
-        }
-    }
-
-    /// Counts what an ACK without SACK delivers (Linux `tcp_add_reno_sack`, `tcp_remove_reno_sacks`): a duplicate stands for one segment that
-    /// came out of order; an ACK of `segments` for what the duplicates before it have not stood for, one segment at least. After a timeout
-    /// duplicates come of what is retransmitted, and count only when new data is out. Returns segments.
-    #[cold]
-    pub fn count_arrived(&mut self, segments: u64, repeated: bool, o: &Options) -> u64 {
-        let known = u64::from(self.rec.duplicates);
-        if segments == 0 {
-            if !repeated || self.rec.mode == Mode::Loss && self.board.nxt() <= self.rec.point {
-                return 0;
-            }
-            let now = self.limit_arrived(known + 1, 0, o);
-            self.count_as_arrived(now);
-            return now.saturating_sub(known);
-        }
-        let left = self.limit_arrived(known.saturating_sub(segments - 1), segments, o);
-        self.count_as_arrived(if self.rec.mode == Mode::Recovery { left } else { 0 });
-        segments.saturating_sub(known).max(1)
-    }
-
-    /// No more than what is out and not missing can have arrived. More duplicates than that show reordering.
-    fn limit_arrived(&mut self, arrived: u64, acked: u64, o: &Options) -> u64 {
-        let counts = self.board.counts();
-        let most = counts.out - counts.lost.max(1).min(counts.out);
-        if arrived > most {
-            let degree = (counts.out + acked).min(u64::from(o.max_reordering)) as u16;
-            self.change_steps(|steps| steps.degree = degree);
-        }
-        arrived.min(most)
     }
 }
