@@ -15,7 +15,7 @@ LIMITS = {
     "record": 2,
     "roce": 2,
     "scenario": 7,
-    "tcp": 10,
+    "tcp": 11,
     "trace": 4,
     "traffic": 5,
 }

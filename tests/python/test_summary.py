@@ -92,6 +92,8 @@ def test_keys_of_traces(tmp_path: Path) -> None:
         "other",
         "skipped",
         "tunnels",
+        "told",
+        "ranks",
     }
 
 

@@ -62,6 +62,8 @@ class Trace(folder.Result):
     ['connections', 'phases']
     >>> trace.phases().recovers is None, trace.activity(0).whole_s > 0
     (True, True)
+    >>> trace.told(0)[0]
+    'Its set-up took 50.1 ms.'
     """
 
     kind = "trace"
