@@ -56,7 +56,11 @@ impl Model for Dctcp {
 
     fn traits(_: &Parameters) -> Traits {
         let by = &["dctcp", "classic", "accurate"];
-        Traits { needs_marks: Some(NeededMarks { by, without: "without marks dctcp is Reno" }), counts_segments: true, ..Traits::default() }
+        Traits {
+            needs_marks: Some(NeededMarks { by, without: "without marks dctcp is Reno" }),
+            counts_segments: true,
+            ..Traits::default()
+        }
     }
 }
 
