@@ -34,8 +34,8 @@
 //!
 //! Chosen where the RFC leaves a choice: the cut is taken from `cwnd` (section 4.6 allows it beside FlightSize), every
 //! rule per ACK is weighted by the bytes acknowledged. Where the stack counts in whole segments, target and W_est are whole
-//! ([`whole`]). Left out: HyStart++ (an axis of its own, `slow_start`), the jiffies of a kernel's clock, and the initial ssthresh of 100
-//! segments of Linux 2.6.
+//! ([`whole`]). Left out: HyStart++ (an axis of its own, `slow_start`), the jiffies in which a kernel measures t, and the initial ssthresh
+//! of 100 segments of Linux 2.6.
 
 use super::CongestionControl;
 use crate::declare::{parameters, states};
@@ -328,12 +328,17 @@ impl Cubic {
         (self.curve.counted, self.curve.limited) = (now, false);
     }
 
+    /// Seconds in the epoch, and the round-trip time.
+    #[inline]
+    fn times(&self) -> (f64, f64) {
+        (self.curve.t.ps() as f64 * SECONDS_PER_PS, self.rtt.ps() as f64 * SECONDS_PER_PS)
+    }
+
     #[inline]
     fn grow(&mut self, w: &mut Window, acked: f64) {
+        let (t, rtt) = self.times();
         let (p, curve) = (&self.p, &mut self.curve);
         let c = p.c * w.mss;
-        let rtt = self.rtt.ps() as f64 * SECONDS_PER_PS;
-        let t = curve.t.ps() as f64 * SECONDS_PER_PS;
         let since_k = t - curve.k;
         let ahead = since_k + rtt;
         let w_cubic = c * (since_k * since_k * since_k) + curve.w_max;

@@ -36,16 +36,16 @@ fn whole(value: f64) -> f64 {
 }
 
 impl Segments {
-    /// Returns the segments that are due where `acked` acknowledged ones bring `change` segments.
+    /// Returns the segments that are due for `acked` acknowledged ones, of which `basis` bring `change` segments.
     #[inline]
-    fn due(&mut self, acked: f64, change: f64) -> f64 {
+    fn due(&mut self, acked: f64, basis: f64, change: f64) -> f64 {
         if change <= 0.0 {
             self.part += change as f32;
             let due = -whole(f64::from(-self.part.min(0.0)));
             self.part -= due as f32;
             return due;
         }
-        let per = whole(acked / change);
+        let per = whole(basis / change);
         if per < 1.0 {
             return change;
         }
@@ -111,13 +111,15 @@ impl Controller {
     fn avoid_in_segments(&mut self, ack: &Ack) {
         let Some(segments) = &mut self.segments else { return };
         let (before, mss) = (self.w.cwnd, self.w.mss);
-        let acked = (ack.acked as f64 / mss).ceil().min(before / mss);
-        if acked * mss == ack.acked as f64 {
+        let acked = (ack.acked as f64 / mss).ceil();
+        // A congestion control looks at one window at most; Linux counts the rest too.
+        let basis = acked.min(before / mss);
+        if basis * mss == ack.acked as f64 {
             self.algorithm.on_ack(&mut self.w, ack);
         } else {
-            self.algorithm.on_ack(&mut self.w, &Ack { acked: (acked * mss) as u64, ..*ack });
+            self.algorithm.on_ack(&mut self.w, &Ack { acked: (basis * mss) as u64, ..*ack });
         }
-        self.w.cwnd = before + mss * segments.due(acked, (self.w.cwnd - before) / mss);
+        self.w.cwnd = before + mss * segments.due(acked, basis, (self.w.cwnd - before) / mss);
     }
 
     /// What the congestion control sees of the bytes that an ACK acknowledges.

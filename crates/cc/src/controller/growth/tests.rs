@@ -48,6 +48,33 @@ fn windows(c: &mut Controller, count: u32) -> Vec<f64> {
     (0..count).map(each).collect()
 }
 
+/// Linux 6.18: after a timeout an ACK of 17 segments at window 5 and threshold 7 opens the window to 9, for 15 are two windows of 7 and one.
+#[test]
+fn an_ack_of_several_windows_counts_for_all_of_them() {
+    let mut c = whole(&linux("reno"));
+    assert!(c.poke("cwnd", 5.0 * S) && c.poke("ssthresh", 7.0 * S));
+    c.on_ack(&Ack { inflight: 17 * MSS, ..ack(1.0, 17 * MSS, 0.1) });
+    assert_eq!(c.window() / S, 9.0);
+}
+
+/// Linux 6.18, RTT 150 ms, a loss at a window of 13: the curve asks for one segment for each 4 acknowledged, and within one jiffy it is not
+/// asked again, so that 4 more ACKs open the window once more. Windows after each ACK.
+#[test]
+fn cubic_asks_its_curve_once_a_jiffy() {
+    let mut c = whole(&linux("cubic"));
+    assert!(c.poke("cwnd", 13.0 * S));
+    c.on_congestion(&loss(1.0, 13.0));
+    let times = [1.0, 1.1520, 1.1521, 1.1522, 1.1524, 1.1525, 1.1526, 1.1527];
+    let window = |c: &mut Controller, at: f64| {
+        c.on_ack(&Ack { inflight: 9 * MSS, min_rtt: Some(Span::from_ms(150)), ..ack(at, MSS, 0.15) });
+        c.window() / S
+    };
+    assert_eq!(times.map(|at| window(&mut c, at)), [9.0, 9.0, 9.0, 10.0, 10.0, 10.0, 10.0, 11.0]);
+    // In the next jiffy the curve asks for one for each 10, as the window has grown.
+    let later = [1.1560, 1.1561, 1.1562, 1.1563];
+    assert_eq!(later.map(|at| window(&mut c, at)), [11.0; 4]);
+}
+
 /// Linux 6.18 (tests/packetdrill/congestion_avoidance): 5, then 6 after five segments, 7 after six more, 8 after seven more.
 #[test]
 fn reno_opens_by_one_when_a_window_is_counted() {
