@@ -7,12 +7,14 @@
 //! mult    = 1; + 1 for a D-SACK, once a round trip; 1 again after 16 recoveries without
 //! ```
 //!
+//! Linux adds 1 on the ACK after the D-SACK that delivers something, if what it delivers was sent after the last such ACK.
+//!
 //! A timeout takes only the first segment and the overdue for lost (section 6.3). `NextSeg`'s rules 3 and 4 of RFC 6675 are
 //! not used: what is not lost is not retransmitted. Without proportional rate reduction a lost retransmission is a congestion
 //! signal of its own, once a window (section 9.3), and goes out at once.
 
 use super::Mode;
-use crate::options::{LossDetection, Options, Reduction};
+use crate::options::{LossDetection, Options, RackRule, Reduction};
 use crate::sender::Sender;
 use crate::stats::Stats;
 use elephan_cc::Signal;
@@ -20,12 +22,17 @@ use elephan_units::Time;
 
 /// Recoveries that a larger multiplier outlives (RFC 8985 section 6.2 step 4).
 const PERSIST: u32 = 16;
+/// The largest multiplier of Linux.
+const LINUX_MULT: u32 = 255;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rack {
     reo_wnd_mult: u32,
     reo_wnd_persist: u32,
+    /// Where the round trip of the last D-SACK that widened the window ends, an offset; with Linux's rule when that was, ps.
     dsack_round: Option<u64>,
+    /// Linux: a D-SACK has come since the last ACK that delivered something.
+    dsack_waits: bool,
     /// When the reordering timer expires.
     pub deadline: Time,
     /// When the window was last reduced in this recovery.
@@ -34,7 +41,14 @@ pub(crate) struct Rack {
 
 impl Default for Rack {
     fn default() -> Rack {
-        Rack { reo_wnd_mult: 1, reo_wnd_persist: PERSIST, dsack_round: None, deadline: Time::NEVER, reduced_at: 0 }
+        Rack {
+            reo_wnd_mult: 1,
+            reo_wnd_persist: PERSIST,
+            dsack_round: None,
+            dsack_waits: false,
+            deadline: Time::NEVER,
+            reduced_at: 0,
+        }
     }
 }
 
@@ -58,6 +72,19 @@ impl Rack {
         if dsack && self.dsack_round.is_none() {
             self.dsack_round = Some(nxt);
             self.reo_wnd_mult = self.reo_wnd_mult.saturating_add(1);
+            self.reo_wnd_persist = PERSIST;
+        }
+    }
+
+    /// The same as Linux does it (`tcp_rack_update_reo_wnd`): the next ACK that delivers something widens the window. The latest segment that
+    /// this ACK delivers was sent at `delivered`; if that was before the window was last widened, D-SACKs do not count.
+    fn on_dsack_as_linux(&mut self, dsack: bool, delivered: Option<u64>, now: Time) {
+        self.dsack_waits |= dsack;
+        let Some(sent) = delivered.filter(|_| self.dsack_waits) else { return };
+        self.dsack_waits = false;
+        if self.dsack_round.is_none_or(|widened| sent >= widened) {
+            self.dsack_round = Some(now.0);
+            self.reo_wnd_mult = (self.reo_wnd_mult + 1).min(LINUX_MULT);
             self.reo_wnd_persist = PERSIST;
         }
     }
@@ -131,13 +158,18 @@ impl Sender {
         }
     }
 
-    /// The D-SACK of the present ACK widens the window.
-    pub(super) fn note_dsack(&mut self) {
+    /// The D-SACK of the present ACK widens the window. The latest segment that the ACK delivers was sent at `delivered`.
+    #[inline]
+    pub(super) fn note_dsack(&mut self, now: Time, delivered: Option<u64>) {
         let (una, nxt) = (self.board.una(), self.board.nxt());
         if let Some(watch) = &mut self.rec.watch
             && let Some(rack) = &mut watch.rack
         {
-            rack.on_dsack(watch.dsack.is_some_and(|report| report.widens), una, nxt);
+            let dsack = watch.dsack.is_some_and(|report| report.widens);
+            match watch.rack_rule {
+                RackRule::Linux => rack.on_dsack_as_linux(dsack, delivered, now),
+                RackRule::Rfc8985 => rack.on_dsack(dsack, una, nxt),
+            }
         }
     }
 
@@ -185,6 +217,22 @@ mod tests {
         for (mult, window) in [(2, 20), (5, 50), (6, 60), (7, 60), (1000, 60)] {
             assert_eq!(Rack { reo_wnd_mult: mult, ..rack }.reo_wnd(&path()), window * MS);
         }
+    }
+
+    /// Linux `tcp_rack_update_reo_wnd`: a D-SACK that delivers nothing waits for an ACK that does; what was sent before the window was last
+    /// widened does not widen it.
+    #[test]
+    fn linux_widens_on_the_next_delivery() {
+        let mut rack = Rack::default();
+        rack.on_dsack_as_linux(true, None, Time(100 * MS));
+        assert_eq!(rack.reo_wnd_mult, 1);
+        rack.on_dsack_as_linux(false, Some(50 * MS), Time(110 * MS));
+        assert_eq!(rack.reo_wnd_mult, 2);
+        rack.on_dsack_as_linux(true, Some(109 * MS), Time(170 * MS));
+        rack.on_dsack_as_linux(false, Some(120 * MS), Time(180 * MS));
+        assert_eq!(rack.reo_wnd_mult, 2);
+        rack.on_dsack_as_linux(true, Some(110 * MS), Time(190 * MS));
+        assert_eq!(rack.reo_wnd_mult, 3);
     }
 
     /// One more a round trip that sees a D-SACK, and back to one after 16 recoveries without.

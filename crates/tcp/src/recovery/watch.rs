@@ -110,14 +110,14 @@ impl Sender {
     /// The ACK has been taken in, whether or not it moves anything else. `bare` is a duplicate ACK without SACK blocks,
     /// `advanced` says that it acknowledges new data.
     pub fn watched_ack(&mut self, now: Time, bare: bool, advanced: bool, stats: &mut Stats) {
-        self.board.end_ack(now.0);
+        let delivered = self.board.end_ack(now.0);
         self.board.measure_reordering();
         let Some(watch) = &mut self.rec.watch else { return };
         if let Some(report) = watch.dsack {
             stats.rare().dsack_dups += report.segments;
             watch.episode.reported(&report);
         }
-        self.note_dsack();
+        self.note_dsack(now, delivered);
         self.probe_answered(now, bare, stats);
         if !self.linux {
             self.undo_by_dsack(now, advanced, stats);
@@ -144,9 +144,12 @@ impl Sender {
 
     /// An ACK has been taken in that advances, while nothing is marked and nothing recovers.
     pub fn watched_clean_ack(&mut self, now: Time, stats: &mut Stats) {
-        self.board.end_ack(now.0);
+        let delivered = self.board.end_ack(now.0);
         if let Some(watch) = &mut self.rec.watch {
             watch.dsack = None;
+            if delivered.is_some() {
+                self.note_dsack(now, delivered);
+            }
             self.probe_answered(now, false, stats);
         }
     }

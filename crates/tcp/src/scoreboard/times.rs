@@ -201,17 +201,17 @@ impl Scoreboard {
         }
     }
 
-    /// The ACK has been taken in: RACK.rtt and RACK.segment (RFC 8985 section 6.2, step 2).
-    pub fn end_ack(&mut self, now: u64) {
-        if let Some(times) = self.times_mut()
-            && times.newest != (0, 0)
-        {
-            let sent = if times.by_sequence { times.last.1 } else { times.newest.0 };
-            times.rtt = now.saturating_sub(sent);
-            times.latest = times.latest.max(times.newest);
-            times.advanced = true;
-            (times.newest, times.last) = ((0, 0), (0, 0));
-        }
+    /// The ACK has been taken in: RACK.rtt and RACK.segment (RFC 8985 section 6.2, step 2). Returns when the latest segment that it
+    /// delivered was sent.
+    pub fn end_ack(&mut self, now: u64) -> Option<u64> {
+        let times = self.times_mut().filter(|times| times.newest != (0, 0))?;
+        let newest = times.newest;
+        let sent = if times.by_sequence { times.last.1 } else { newest.0 };
+        times.rtt = now.saturating_sub(sent);
+        times.latest = times.latest.max(newest);
+        times.advanced = true;
+        (times.newest, times.last) = ((0, 0), (0, 0));
+        Some(newest.0)
     }
 
     /// Whether something was delivered since this was last asked.
