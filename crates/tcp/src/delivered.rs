@@ -61,9 +61,12 @@ impl Sender {
     pub fn in_network(&self) -> u64 {
         let mss = u64::from(self.mss);
         let counts = self.measures_delivered() && self.board.is_uneven();
-        let pipe = if counts { self.board.pipe_segments() * mss } else { self.board.pipe() };
         // The steps of Linux count the duplicates in what is in flight.
-        if self.sack || self.linux { pipe } else { pipe.saturating_sub(self.rec.left_by_duplicates(mss)) }
+        if self.linux {
+            return if counts { self.segments_in_flight() * mss } else { self.board.pipe() };
+        }
+        let pipe = if counts { self.board.pipe_segments() * mss } else { self.board.pipe() };
+        if self.sack { pipe } else { pipe.saturating_sub(self.rec.left_by_duplicates(mss)) }
     }
 
     /// The application writes while `waiting` bytes are not sent yet (Linux `tcp_rate_check_app_limited`).

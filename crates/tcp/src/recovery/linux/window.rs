@@ -33,13 +33,11 @@ impl Sender {
     }
 
     /// Segments in flight, as Linux counts them.
-    pub(in crate::recovery) fn segments_in_flight(&self) -> u64 {
+    pub(crate) fn segments_in_flight(&self) -> u64 {
         if !self.board.is_uneven() {
             return self.board.pipe().div_ceil(u64::from(self.mss));
         }
-        let counts = self.board.counts();
-        let gone = counts.sacked + u64::from(self.rec.duplicates) + counts.lost;
-        (counts.out + counts.resent).saturating_sub(gone)
+        self.board.pipe_segments().saturating_sub(u64::from(self.rec.duplicates))
     }
 
     /// Bytes that the window lets out, in whole segments.
@@ -65,11 +63,15 @@ impl Sender {
 
     /// Counts what an ACK without SACK delivers (Linux `tcp_add_reno_sack`, `tcp_remove_reno_sacks`): a duplicate stands for one segment that
     /// came out of order; an ACK of `segments` for what the duplicates before it have not stood for, one segment at least. After a timeout
-    /// duplicates come of what is retransmitted, and count only when new data is out. Returns segments.
+    /// duplicates come of what is retransmitted, and count only when new data is out. Once all is acknowledged that was out when recovery
+    /// began they do not count before something new is. Returns segments.
     #[cold]
     pub fn count_arrived(&mut self, segments: u64, repeated: bool, o: &Options) -> u64 {
         let known = u64::from(self.rec.duplicates);
         if segments == 0 {
+            if self.rec.mode == Mode::Recovery && self.board.una() >= self.rec.point {
+                return 0;
+            }
             if !repeated || self.rec.mode == Mode::Loss && self.board.nxt() <= self.rec.point {
                 return 0;
             }
