@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import heapq
+import math
 import struct
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from kernel.referee.play import timer_grain
 from kernel.referee.script import MSS as MSS_OPTION
 from kernel.referee.script import SACK, SACK_OK, STAMPS
 from kernel.referee.script import SCALE as SCALE_OPTION
@@ -21,6 +23,10 @@ LONGEST_S = 8.0
 # RACK passes over a retransmission whose round trip is below the shortest one. A real clock would decide where both are equal.
 AGAIN_S = 0.001
 CE = 3
+# Where elephan sends a segment within this time of the kernel, the answer comes at the very moment at which the kernel got it.
+SAME_S = 0.005
+# BBR's pacing, which has a clock of its own, spaces segments by less than that.
+PACED_S = 0.01
 Stack = Kernel | Elephan
 
 
@@ -35,13 +41,23 @@ class Record:
     begin_s: float = 0.0
     # The time stamp of the SYN-ACK.
     stamp: int = 0
-    # When the application wrote or read, from then on.
+    # When the application really wrote, or was to read, from then on.
     calls: list[float] = field(default_factory=list)
+    # When each transmission of each segment left, and when the peer really got it, from then on.
+    arrived: dict[tuple[int, int], tuple[float, float]] = field(default_factory=dict)
     # When it really took the segments and read, from then on.
     taken: list[float] = field(default_factory=list)
     read_at: list[float] = field(default_factory=list)
     # The worst lateness of the referee itself.
     late_s: float = 0.0
+
+    def left(self, payload: int) -> Iterator[tuple[tuple[int, int], float]]:
+        """Yields each transmission of each segment, and when it left, from the beginning of the case."""
+        times: Counter[int] = Counter()
+        for at, segment in self.sent:
+            index = (segment.seq - 1) // payload
+            times[index] += 1
+            yield (index, times[index]), at - self.begin_s
 
 
 class Clock:
@@ -149,8 +165,12 @@ class Peer:
         self.answer(now, Segment(flags, 1, ack=self.next, window=self.case.window >> SCALE, options=options))
 
 
-def sent_by(stack: Stack, case: Sending) -> Record:
-    """Returns what the sender does among its peer and path."""
+def sent_by(stack: Stack, case: Sending, heard: Record | None = None) -> Record:
+    """Returns what the sender does among its peer and path.
+
+    `heard` is what another stack did. Where that one sent the same segment, it tells how long the path really took:
+    its clock is real, and the order of segments that arrive at nearly the same time is its own.
+    """
     record, clock = Record(), Clock()
     sent_times: Counter[int] = Counter()
     lost, marked, ack_lost, late = set(case.lost), set(case.marked), set(case.ack_lost), dict(case.late)
@@ -162,8 +182,8 @@ def sent_by(stack: Stack, case: Sending) -> Record:
         acks += 1
         if acks in ack_lost:
             return
+        record.given.append((stack.now(), segment))
         stack.inject(now, segment)
-        record.given.append((now, segment))
         record.infos.append(stack.info())
         done = segment.ack - 1
 
@@ -177,18 +197,48 @@ def sent_by(stack: Stack, case: Sending) -> Record:
         record.sent.append((at, segment))
         index = (segment.seq - 1) // case.payload
         sent_times[index] += 1
-        if (index, sent_times[index]) in lost:
+        turn = (index, sent_times[index])
+        if turn in lost:
             return
         free = max(free, at) + (segment.length / case.rate if case.rate else 0.0)
         extra = late.get(index, 0.0) if sent_times[index] == 1 else AGAIN_S
         if index in marked and sent_times[index] == 1 and segment.ecn in (1, 2):
             segment.ecn = CE
-        clock.at(free + case.rtt_s + extra, lambda due: peer.arrive(due, segment))
+        clock.at(arrival(at, turn, free + case.rtt_s + extra), lambda due: arrive(due, at, turn, segment))
+
+    def arrival(at: float, turn: tuple[int, int], due: float) -> float:
+        if heard is None or turn not in heard.arrived:
+            return due
+        left, got = heard.arrived[turn]
+        return begin + got if abs(at - begin - left) <= SAME_S else at + got - left
+
+    def arrive(due: float, at: float, turn: tuple[int, int], segment: Segment) -> None:
+        record.arrived[turn] = (at - begin, stack.now() - begin)
+        peer.arrive(due, segment)
+
+    def rings(due: float, since: float) -> float:
+        """Returns when a timer rings that was set at `since`.
+
+        That is when the other stack sent what is to be sent next, if its clock may have been so late.
+        """
+        assert heard is not None
+        late_s = SAME_S if due - since < PACED_S else timer_grain(due - since)
+        expected = (
+            left for turn, left in heard.left(case.payload) if sent_times[turn[0]] < turn[1] and begin + left > due - SAME_S
+        )
+        left = begin + next(expected, math.inf)
+        return left if due <= left <= due + late_s else due
+
+    def write(due: float, size: int) -> None:
+        record.calls.append(stack.now() - begin)
+        stack.write(due, size)
 
     begin = record.begin_s = stack.now() + 0.02
-    record.calls = [at for at, _ in case.writes]
-    for at, size in case.writes:
-        clock.at(begin + at, lambda due, size=size: stack.write(due, size))  # type: ignore[misc]
+    if heard is not None and isinstance(stack, Elephan):
+        stack.rings = rings
+    for n, (at, size) in enumerate(case.writes):
+        really = heard.calls[n] if heard is not None and n < len(heard.calls) else at
+        clock.at(begin + really, lambda due, size=size: write(due, size))  # type: ignore[misc]
     while done < case.total and stack.now() < LONGEST_S:
         due = clock.heap[0][0] if clock.heap else LONGEST_S
         for at, segment in stack.wait(due):
@@ -198,6 +248,9 @@ def sent_by(stack: Stack, case: Sending) -> Record:
             action(due)
             if isinstance(stack, Elephan):
                 break
+    # What the last segment made it send.
+    for at, segment in stack.wait(stack.now()):
+        leave(at, segment)
     record.late_s = stack.late
     return record
 

@@ -9,6 +9,7 @@ import contextlib
 import socket
 import struct
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -113,6 +114,10 @@ class Elephan:
         self.late = 0.0
         # Sent, and not yet returned by `wait`.
         self.sent: list[tuple[float, Segment]] = []
+        # When a timer rings that is due at a time and was set at another: the kernel's wheel turns in jiffies.
+        self.rings: Callable[[float, float], float] = lambda due, _: due
+        self.due: float | None = None
+        self.set_at = 0.0
 
     def now(self) -> float:
         return self.at
@@ -124,6 +129,9 @@ class Elephan:
                 sent, self.sent = self.sent, []
                 return sent
             due = self.endpoint.next_timer()
+            if due != self.due:
+                self.due, self.set_at = due, self.at
+            due = None if due is None else self.rings(due, self.set_at)
             if due is None or due > until:
                 self.at = max(self.at, until)
                 return []
