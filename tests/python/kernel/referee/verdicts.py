@@ -13,6 +13,7 @@ DIFFERS = {
     "giving_up/fin-wait-2.pkt": "timers of a minute ring seconds late (timer wheel)",
     "giving_up/linger2.pkt": "timers of seconds ring up to 256 ms late (timer wheel)",
     "giving_up/syn-count.pkt": "timers of seconds ring up to 256 ms late (timer wheel), so the kernel gives up later",
+    "giving_up/user-timeout.pkt": "timers of seconds ring up to 256 ms late (timer wheel)",
     "giving_up/user-timeout-of-a-window.pkt": "timers of seconds ring up to 256 ms late (timer wheel)",
     "handshake/simultaneous-open.pkt": "the kernel's SYN-ACK of a simultaneous open repeats the options of its SYN",
     "rack_tlp/tail-repaired.pkt": "RACK passes over a probe whose round trip is a microsecond below the shortest, as here",
