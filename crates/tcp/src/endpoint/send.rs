@@ -323,10 +323,10 @@ impl Endpoint {
         let idle = self.tx.board.flight() == 0;
         let at = if self.tx.rec.watch.is_some() { self.tx.board.time_of_new(now.0) } else { now.0 };
         let end = seq + u64::from(len);
-        let whole = end == self.total.saturating_add(1) && !self.says_more();
+        let last = end == self.total.saturating_add(1);
         // What is left of a write that the window has cut is pushed (Linux `tcp_write_wakeup`).
         let cut = self.small_due && self.tx.linux;
-        let push = len > 0 && (whole || cut || self.ends_record(end));
+        let push = len > 0 && (if last { !self.says_more() } else { cut } || self.ends_record(end));
         if u64::from(len) < self.full_segment() {
             self.small_end = end as u32;
         }
