@@ -71,7 +71,7 @@ def test_a_shorter_queue_is_advised_only_where_the_samples_show_it() -> None:
         for changes in (advised, seldom, held)
     ]
     assert [len(one) for one in helps] == [1, 1, 1]
-    assert ["as much smaller. Simulated with a limit of 82 kB: " in one[0] for one in helps] == [True, False, False]
+    assert ["as much smaller. Simulated with a limit of 80.5 kB: " in one[0] for one in helps] == [True, False, False]
     assert "all flows together deliver 47 Mb/s as before." in helps[0][0]
 
 
