@@ -171,9 +171,14 @@ macro_rules! options {
                 }, )+ ]
             }
 
+            /// Whether somebody has given this option.
+            pub(crate) fn is_given(&self, option: &str) -> bool {
+                self.given.contains(&option)
+            }
+
             fn origin(&self, option: &'static str) -> Origin {
                 let source = source(self.stack, option);
-                if self.given.contains(&option) {
+                if self.is_given(option) {
                     Origin::Given
                 } else if source.starts_with("assumed") {
                     Origin::Assumed(source)

@@ -417,6 +417,11 @@ impl Options {
         if self.ssthresh_initial.0 < mss.0 {
             return fail("ssthresh_initial", format!("must be one MSS ({} B) at least", mss.0));
         }
+        let asked = self.is_given("recovery_steps") && self.recovery_steps == RecoverySteps::Linux;
+        if asked && !self.steps_as_linux() {
+            let needs = "linux needs recovery = \"sack\", loss_detection = \"rack\" and reduction = \"prr-linux\"";
+            return fail("recovery_steps", needs.to_owned());
+        }
         self.validate_counts()?;
         self.validate_spans()
     }

@@ -160,3 +160,15 @@ fn local_drops_by_older_names() {
         [LocalDrop::Cwr, LocalDrop::SlowStartExit, LocalDrop::Ignore]
     );
 }
+
+/// Steps that cannot be taken are refused where somebody asks for them; a stack that has them may lose them with another reduction.
+#[test]
+fn steps_that_lack_what_they_need_are_refused() {
+    let asked = Overrides { recovery_steps: Some(RecoverySteps::Linux), ..Overrides::default() };
+    let error = stack("rfc").unwrap().apply(&asked).unwrap_err().to_string();
+    assert!(error.contains("recovery_steps") && error.contains("prr-linux"), "{error}");
+    stack("linux").unwrap().apply(&asked).unwrap();
+    let immediate = Overrides { reduction: Some(Reduction::Immediate), ..Overrides::default() };
+    stack("linux").unwrap().apply(&immediate).unwrap();
+    stack("linux").unwrap().apply(&Overrides { reduction: Some(Reduction::Immediate), ..asked }).unwrap_err();
+}
