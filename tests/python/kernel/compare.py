@@ -150,6 +150,7 @@ def _simulated(case: Course, controller: str | dict[str, Any], seed: int = 0) ->
     tcp: dict[str, Any] = {"pacing": "window" if case.paced else "law"}
     tcp |= {"ecn": "classic"} if case.mark_above is not None else {}
     tcp |= {"fast_open": "both"} if case.fast_open else {}
+    tcp |= {"receive_buffer": f"{case.receive_buffer} B"} if case.receive_buffer is not None else {}
     receive = {"reader": f"{case.reader_bps} bps", "interrupts_per_s": 0, "napi": True}
     # The connection of Fast Open comes second, after one that earns the cookie.
     begin_s = 1 if case.fast_open else 0

@@ -34,6 +34,8 @@ class Course:
     writes: tuple[int, float] | None = None
     # The application reads at this rate; none: at once.
     reader_bps: float | None = None
+    # What the receiver sets with `SO_RCVBUF`; none: its window grows.
+    receive_buffer: int | None = None
     fast_open: bool = False
     # Share of the data packets, and of the ACKs, that the link loses.
     loss: float = 0.0
@@ -121,6 +123,7 @@ COURSES = {
         reader_bps=8e6,
         apart={"window": Apart(0.8, 1.3, READER), "trip": Apart(0.98, 1.15, READER), "acked": Apart(1.0, 1.03, READER)},
     ),
+    "cubic, SO_RCVBUF": Course("cubic", 1000, 8, rate_bps=40e6, delay_s=0.03, receive_buffer=200_000),
     "reno, ECN": Course("reno", 1000, 10, mark_above=48),
     "cubic, ECN": Course("cubic", 1000, 10, mark_above=48),
     "reno, Fast Open": Course("reno", 83, 6, fast_open=True),

@@ -33,6 +33,9 @@ WIDE = ["pacing_rate", "max_pacing_rate", "bytes_acked", "bytes_received"]
 
 def receive(address: str, given: dict[str, Any]) -> None:
     with socket.create_server((address, PORT)) as server:
+        if given["receive_buffer"] is not None:
+            # Connections inherit it, and it decides the window scale that they offer.
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, given["receive_buffer"])
         if given["fast_open"]:
             server.setsockopt(socket.IPPROTO_TCP, socket.TCP_FASTOPEN, 8)
         print("listening", flush=True)
