@@ -188,6 +188,11 @@ impl ReceiveBuffer {
         self.waiting + self.beyond
     }
 
+    /// More is kept than the buffer has memory for (`tcp_try_rmem_schedule`).
+    pub fn is_over_full(&self) -> bool {
+        self.charged() > self.buffer
+    }
+
     /// What is left of the buffer, as a window (`tcp_space`).
     fn free(&self) -> u64 {
         self.window_of(self.buffer.saturating_sub(self.charged()))
@@ -233,7 +238,7 @@ impl ReceiveBuffer {
     }
 
     fn make_room(&mut self) -> bool {
-        if self.charged() <= self.buffer {
+        if !self.is_over_full() {
             return false;
         }
         if !self.set {

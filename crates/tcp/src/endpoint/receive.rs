@@ -228,7 +228,10 @@ impl Endpoint {
             return;
         }
         let arrival = Arrival { closes: true, ..self.arrival(now, seg) };
+        let over_full = self.rx.account().is_some_and(|account| account.is_over_full());
         match &mut self.rx.adaptive {
+            // There is no memory for it (Linux `tcp_data_queue`: ICSK_ACK_NOW).
+            _ if over_full => self.work |= work::ACK,
             Some(adaptive) if seg.len == 0 => {
                 let when = adaptive.on_fin(&arrival);
                 self.schedule_ack(when);
