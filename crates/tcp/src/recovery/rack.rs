@@ -22,17 +22,19 @@ use elephan_units::Time;
 
 /// Recoveries that a larger multiplier outlives (RFC 8985 section 6.2 step 4).
 const PERSIST: u32 = 16;
-/// The largest multiplier of Linux.
+/// The largest multiplier (Linux `tcp_rack_update_reo_wnd`: `min_t(u32, 0xFF, ...)`).
 const LINUX_MULT: u32 = 255;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rack {
     reo_wnd_mult: u32,
     reo_wnd_persist: u32,
-    /// Where the round trip of the last D-SACK that widened the window ends, an offset; with Linux's rule when that was, ps.
+    /// Where the round trip of the last D-SACK that widened the window ends, an offset.
     dsack_round: Option<u64>,
     /// Linux: a D-SACK has come since the last ACK that delivered something.
     dsack_waits: bool,
+    /// Linux: when the window was last widened, ps.
+    widened_at: u64,
     /// When the reordering timer expires.
     pub deadline: Time,
     /// When the window was last reduced in this recovery.
@@ -46,6 +48,7 @@ impl Default for Rack {
             reo_wnd_persist: PERSIST,
             dsack_round: None,
             dsack_waits: false,
+            widened_at: 0,
             deadline: Time::NEVER,
             reduced_at: 0,
         }
@@ -76,14 +79,15 @@ impl Rack {
         }
     }
 
-    /// The same as Linux does it (`tcp_rack_update_reo_wnd`): the next ACK that delivers something widens the window. The latest segment that
-    /// this ACK delivers was sent at `delivered`; if that was before the window was last widened, D-SACKs do not count.
+    /// An ACK with or without D-SACK, as Linux takes it (`tcp_rack_update_reo_wnd`): the next ACK that delivers something widens the window.
+    /// The latest segment that this ACK delivers was sent at `delivered`. If that was before the window was last widened, the D-SACKs that
+    /// wait do not count.
     fn on_dsack_as_linux(&mut self, dsack: bool, delivered: Option<u64>, now: Time) {
         self.dsack_waits |= dsack;
         let Some(sent) = delivered.filter(|_| self.dsack_waits) else { return };
         self.dsack_waits = false;
-        if self.dsack_round.is_none_or(|widened| sent >= widened) {
-            self.dsack_round = Some(now.0);
+        if sent >= self.widened_at {
+            self.widened_at = now.0;
             self.reo_wnd_mult = (self.reo_wnd_mult + 1).min(LINUX_MULT);
             self.reo_wnd_persist = PERSIST;
         }

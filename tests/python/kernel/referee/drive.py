@@ -8,6 +8,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from kernel.referee.play import timer_grain
@@ -238,7 +239,7 @@ def sent_by(stack: Stack, case: Sending, heard: Record | None = None) -> Record:
         stack.rings = rings
     for n, (at, size) in enumerate(case.writes):
         really = heard.calls[n] if heard is not None and n < len(heard.calls) else at
-        clock.at(begin + really, lambda due, size=size: write(due, size))  # type: ignore[misc]
+        clock.at(begin + really, partial(write, size=size))
     while done < case.total and stack.now() < LONGEST_S:
         due = clock.heap[0][0] if clock.heap else LONGEST_S
         for at, segment in stack.wait(due):
