@@ -59,14 +59,14 @@ def _of_rust(test: str) -> bool:
 
 
 def copy_to(folder: Path) -> None:
-    """Copies the sources that cargo reads."""
+    """Copies the sources that cargo reads. They are new to it: a target that was left behind may hold a rule that was cut."""
     for name in SOURCES:
         source, target = ROOT / name, folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, target)
+            shutil.copytree(source, target, copy_function=shutil.copy)
         elif source.is_file():
-            shutil.copy2(source, target)
+            shutil.copy(source, target)
 
 
 class Copy:

@@ -65,7 +65,7 @@ def test_each_own_script_can_be_read():
     """Each line that begins with a time is one event."""
     for path in sorted(OWN.rglob("*.pkt")):
         text = path.read_text()
-        lines = [line for line in text.splitlines() if line[:1] in ("+", "0") or line[:1].isdigit()]
+        lines = [line for line in text.splitlines() if line[:1] in ("+", "*") or line[:1].isdigit()]
         assert len(script.read(text).events) == len(lines), path
 
 
