@@ -56,6 +56,9 @@ pub struct Report {
     /// What the script's code printed.
     pub printed: String,
     pub trace: Vec<String>,
+    /// Packets sent until the end of the script that no line expects.
+    #[serde(skip)]
+    pub left: Vec<String>,
 }
 
 /// What is missing where a script has nothing to run.
@@ -63,7 +66,7 @@ pub const NO_LINE: &str = "no line";
 
 impl Report {
     fn of(verdict: Verdict) -> Report {
-        Report { verdict, seconds: 0.0, printed: String::new(), trace: Vec::new() }
+        Report { verdict, seconds: 0.0, printed: String::new(), trace: Vec::new(), left: Vec::new() }
     }
 }
 
@@ -108,5 +111,6 @@ pub fn run_script(script: &script::Script, folder: Option<&Path>, settings: &Set
         },
     };
     let seconds = runner.now().seconds();
-    Some(Report { verdict, seconds, printed: runner.printed, trace: runner.trace.unwrap_or_default() })
+    let left = runner.left();
+    Some(Report { verdict, seconds, printed: runner.printed, trace: runner.trace.unwrap_or_default(), left })
 }

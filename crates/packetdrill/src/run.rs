@@ -82,6 +82,11 @@ impl<'a> Runner<'a> {
         self.host.now
     }
 
+    /// What the endpoint has sent and no event took.
+    pub fn left(&self) -> Vec<String> {
+        self.host.outbox.iter().map(|sent| live::text(&self.mapping.outbound(sent, None), None)).collect()
+    }
+
     /// Runs a script to its end, or to the first event that does not go as it says; that event comes back with the reason.
     pub fn run(&mut self, script: &Script) -> Result<(), Box<(Event, Stop)>> {
         for event in &script.events {

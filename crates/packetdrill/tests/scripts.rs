@@ -1,5 +1,6 @@
 //! The scripts of `tests/packetdrill`, each written from an RFC, all pass; and what they say is noticed when it is changed.
 
+use elephan_packetdrill::script::{Action, script};
 use elephan_packetdrill::{Settings, Verdict, run};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,13 @@ fn scripts(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// packetdrill takes what is sent after the last line; a script of ours that ends with a packet says that it is the last, or it
+/// would pass where more is sent.
+fn ends_with_a_packet(text: &str) -> bool {
+    let script = script(text).unwrap();
+    script.events.last().is_some_and(|event| matches!(&event.action, Action::Packet(packet) if packet.outbound))
+}
+
 #[test]
 fn every_script_passes() {
     let scripts = scripts(&root());
@@ -31,6 +39,9 @@ fn every_script_passes() {
         let report = run(&text, path.parent(), &Settings::default()).unwrap();
         if report.verdict != Verdict::Pass {
             failed.push(format!("{}: {:?}", path.display(), report.verdict));
+        }
+        if ends_with_a_packet(&text) && !report.left.is_empty() {
+            failed.push(format!("{}: no line expects {}", path.display(), report.left.join(", ")));
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));

@@ -1,6 +1,7 @@
 //! Loss detection by time (RFC 8985), FACK, F-RTO (RFC 5682) and undo on a path of 10 ms each way, segments of 1000 bytes.
 
 use crate::common::*;
+use crate::linux::End;
 use elephan_tcp::options::{LossDetection, RecoveryRule, Reduction, Undo};
 use elephan_tcp::{Overrides, Phase, Snapshot};
 use elephan_units::{Bytes, Span, Time};
@@ -112,6 +113,19 @@ fn the_probe_takes_the_place_of_an_earlier_timeout() {
 
 /// New data goes first, whatever the congestion window says, and is no retransmission (section 7.3). No ACK comes back
 /// from the first ten segments, sent at 20 ms.
+/// RFC 8985 section 7.2: in recovery the timeout of 1 s stands alone, 2 SRTT after the last ACK no probe leaves.
+#[test]
+fn no_probe_in_recovery() {
+    let mut end = End::new("rfc", &rack(), true);
+    assert_eq!(end.write(3), [0, 1, 2]);
+    end.ack(20.0, 0, &[(2, 3)]);
+    // Both are lost a quarter of SRTT later; one comes back.
+    end.ack(30.0, 1, &[(2, 3)]);
+    end.ack(900.0, 1, &[(2, 3)]);
+    let stats = end.tcp.stats(end.now);
+    assert_eq!((stats.tail_loss_probes, stats.timeouts, stats.segs_retrans), (0, 0, 2));
+}
+
 #[test]
 fn the_probe_is_new_data_if_there_is_any() {
     let policy = |until: u64| -> Policy {

@@ -2,6 +2,7 @@
 //! the wire, PAWS; the size of an idle connection.
 
 use crate::common::*;
+use crate::lone::*;
 use elephan_tcp::{Endpoint, Flags, Overrides, SackBlocks, Segment, options};
 use elephan_units::{Bytes, Span, Time};
 
@@ -53,6 +54,23 @@ fn a_reader_with_a_limit() {
     net.b.read_until(net.now, u64::MAX);
     net.run_for(Span::from_s(1));
     assert_eq!((net.b.received(), net.a.acked(), net.a.stats(net.now).segs_retrans), (20_000, 20_000, 0));
+}
+
+/// RFC 9293 section 3.8.6.2.2 (MUST-39): the edge moves by a segment or half the buffer, or not at all.
+#[test]
+fn a_reader_of_few_bytes_opens_no_window() {
+    let mut b = Lone::established("rfc", &small_window());
+    b.end.set_auto_read(false);
+    for piece in 0..4 {
+        b.take(segment(PEER + 1 + 1000 * piece, OWN + 1, 1000, Some(1000)));
+    }
+    b.wait(300);
+    for (bytes, window) in [(100, 0), (899, 0), (1, 1000), (999, 1000), (1, 2000)] {
+        b.end.read(Time(b.at * MS), bytes);
+        b.poll();
+        let asked = b.take(segment(PEER, OWN + 1, 0, Some(1000)));
+        assert_eq!((asked.len(), asked[0].0.window), (1, window), "{bytes}");
+    }
 }
 
 #[test]

@@ -318,6 +318,8 @@ fn preset_after_loss_at(name: &str, segments: f64) -> Controller {
 fn the_default_is_rfc_9438() {
     let spec = Spec::with("cubic", json!({ "preset": "rfc9438" }).as_object().unwrap()).unwrap();
     assert_eq!(spec, Spec::named("cubic").unwrap());
+    let said = json!({ "c": 0.4, "beta": 0.7 });
+    assert_eq!(spec, Spec::with("cubic", said.as_object().unwrap()).unwrap());
 }
 
 /// RFC 8511: an ECN-Echo leaves 0.85 of the window, from where K = cbrt(150 / 0.4) = 7.2112 s; a loss and a timer leave
