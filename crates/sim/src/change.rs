@@ -59,13 +59,13 @@ impl World<'_> {
             let Some(flow) = &self.flows[socket.flow as usize] else { continue };
             let (from, to) = (flow.plan.from, flow.plan.to);
             let (from, to) = if socket.is_sender { (from, to) } else { (to, from) };
-            let route = net.routes.of_flow(from, to, socket.key).unwrap_or(socket.route);
+            let route = net.routes.listed(from, to, socket.key).unwrap_or(socket.route);
             moved += u32::from(route != socket.route);
             (socket.route, socket.first_link) = (route, net.routes.first_link(route));
         }
         for flow in self.flows.iter_mut().flatten() {
             if let Application::Datagrams(d) = &mut flow.application {
-                let route = net.routes.of_flow(flow.plan.from, flow.plan.to, flow.key).unwrap_or(d.route);
+                let route = net.routes.listed(flow.plan.from, flow.plan.to, flow.key).unwrap_or(d.route);
                 moved += u32::from(route != d.route);
                 d.route = route;
             }

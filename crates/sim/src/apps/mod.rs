@@ -139,8 +139,9 @@ impl World<'_> {
         let FlowPlan { from, to, sender, receiver } = flow.plan;
         let congestion_control = self.congestion_controls[flow.traffic as usize];
         let path = (flow.traffic, flow.plan, flow.instance);
-        let socket = |world: &World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
-            let options = &world.plan.options[options as usize];
+        let socket = |world: &mut World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
+            let plan = world.plan;
+            let options = &plan.options[options as usize];
             let mut controller =
                 if is_sender { options.controller_of(congestion_control) } else { options.controller() };
             controller.set_seed(world.controller_seed(path, key ^ u32::from(is_sender)));

@@ -7,15 +7,16 @@ use elephan_host::transmit::Device;
 use elephan_link::queue::{Discipline, Limit, Queue, QueueSpec};
 use elephan_link::{Concerned, Loss, pause, pause::Gate};
 use elephan_random::Stream;
-use elephan_scenario::{NodeKind, Plan, limit_of};
+use elephan_scenario::{Ecmp, NodeKind, Plan, limit_of};
 use elephan_units::{Span, Time, Transmitter, stop};
 
 use super::flow_control::{self, counts_queues, sends_pause};
+use super::graph::Graph;
 use super::link::{Counts, General, Link, LossProcess, Losses, Sending, Window};
 use super::port::ahead::Ahead;
 use super::port::impair::Impair;
 use super::port::taps::Taps;
-use super::route::{Graph, NoRoute, PLACES_MAX, Routes};
+use super::route::{NoRoute, PLACES_MAX, Routes};
 use super::{Layout, Management, NONE, Net, congestion_management, lanes, nic};
 use crate::Error;
 use crate::ids::{LinkId, Table};
@@ -64,9 +65,9 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     // Other routes may feed a link from elsewhere.
     let mut lookahead = [None; LANES];
     if plan.reroute.is_none() {
-        let fused = fused(&links, &routes, observed);
-        routes.fuse(&fused);
-        lookahead = lanes::assign(&mut links, &routes, plan);
+        let fused = fused(&links, &mut routes, observed);
+        routes.fuse(fused);
+        lookahead = lanes::assign(&mut links, &mut routes, plan);
     }
     let has_lanes = links.iter().any(|l| l.lane != lanes::NO_LANE);
     let links_watched = links.iter().any(|l| l.general.as_ref().is_some_and(|g| g.watch.is_some()));
@@ -247,28 +248,36 @@ fn routes(plan: &Plan) -> Result<Routes, Error> {
         targets[flow.from as usize].push(flow.to);
         targets[flow.to as usize].push(flow.from);
     }
-    let mut routes = Routes::new(plan.ecmp, plan.seed);
-    let mut near = None;
-    for (from, to) in targets.iter_mut().enumerate() {
+    let refused = |from: u32, no: NoRoute| {
+        let name = |node: u32| plan.nodes[node as usize].name.clone();
+        match no {
+            NoRoute::Unreachable(to) => Error::Unreachable(name(from), name(to)),
+            NoRoute::TooMany(to) => Error::ManyPaths(name(from), name(to)),
+            NoRoute::TooLong => Error::ManyPlaces(PLACES_MAX),
+        }
+    };
+    let from_hosts = (0u32..).zip(&mut targets).filter(|(_, to)| !to.is_empty()).map(|(from, to)| {
         to.sort_unstable();
         to.dedup();
-        if !to.is_empty() {
-            let name = |node: u32| plan.nodes[node as usize].name.clone();
-            routes.add(&graph, from as u32, to, &mut near).map_err(|no| match no {
-                NoRoute::Unreachable(to) => Error::Unreachable(name(from as u32), name(to)),
-                NoRoute::TooMany(to) => Error::ManyPaths(name(from as u32), name(to)),
-                NoRoute::TooLong => Error::ManyPlaces(PLACES_MAX),
-            })?;
+        (from, &to[..])
+    });
+    // Captures and notifications of congestion ask which links flows may take, before any flow has drawn its path.
+    let asked = !plan.record.captures.is_empty() || !plan.congestion_management.is_none();
+    if plan.ecmp == Ecmp::Flow && !detour && !asked {
+        let mut routes = Routes::drawing(plan.seed, graph);
+        for (from, to) in from_hosts {
+            routes.add_first(from, to).map_err(|no| refused(from, no))?;
         }
+        return Ok(routes);
+    }
+    let mut routes = Routes::new(plan.ecmp, plan.seed);
+    let mut near = None;
+    for (from, to) in from_hosts {
+        routes.add(&graph, from, to, &mut near).map_err(|no| refused(from, no))?;
     }
     if !plan.congestion_management.is_none() {
         for (switch, hosts) in congestion_management::sources(plan, &routes) {
-            let name = |node: u32| plan.nodes[node as usize].name.clone();
-            routes.add(&graph, switch, &hosts, &mut near).map_err(|no| match no {
-                NoRoute::Unreachable(to) => Error::Unreachable(name(switch), name(to)),
-                NoRoute::TooMany(to) => Error::ManyPaths(name(switch), name(to)),
-                NoRoute::TooLong => Error::ManyPlaces(PLACES_MAX),
-            })?;
+            routes.add(&graph, switch, &hosts, &mut near).map_err(|no| refused(switch, no))?;
         }
     }
     Ok(routes)
@@ -276,18 +285,20 @@ fn routes(plan: &Plan) -> Result<Routes, Error> {
 
 /// The fast links that are fed by exactly one fast link: what comes to them comes in the order in which it left that one, so
 /// that waiting and drops follow from arithmetic ahead of the clock. Marks would be logged too early, probes see too much.
-fn fused(links: &Table<LinkId, Link>, routes: &Routes, observed: &[bool]) -> Vec<bool> {
+fn fused(links: &Table<LinkId, Link>, routes: &mut Routes, observed: &[bool]) -> Vec<bool> {
+    // None is a link that no route has, and within it a link that hosts feed, or several links.
     let mut feeder: Vec<Option<Option<LinkId>>> = vec![None; links.len()];
-    let mut seldom = stop::Seldom::default();
-    for (before, link) in routes.hops() {
-        seldom.look();
-        let known = &mut feeder[link.index()];
-        *known = match *known {
-            None => Some(before),
-            Some(b) if b == before => Some(b),
-            Some(_) => Some(None),
-        };
-    }
+    routes.forks(&mut |before, left| {
+        let before = if let [only] = before { Some(*only) } else { None };
+        for link in left {
+            let known = &mut feeder[link.index()];
+            *known = match *known {
+                None => Some(before),
+                Some(b) if b == before => Some(b),
+                Some(_) => Some(None),
+            };
+        }
+    });
     let mut fused = vec![false; links.len()];
     for (i, feeder) in feeder.iter().enumerate() {
         let Some(Some(before)) = *feeder else { continue };

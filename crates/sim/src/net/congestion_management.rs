@@ -18,11 +18,12 @@ use elephan_scenario::{Link as LinkPlan, NodeKind, Plan};
 use elephan_units::{Time, stop};
 
 use super::failure::DOWN;
+use super::graph::Graph;
 use super::link::{General, Link};
 use super::management::Management;
 use super::port::limiters::{Key, Limiters, Next};
 use super::port::points::CongestionPoints;
-use super::route::{Graph, Routes};
+use super::route::Routes;
 use super::{Kind, Net, Occurrence};
 use crate::ids::LinkId;
 use crate::packet::{Notice, Packet, flags};
@@ -215,7 +216,7 @@ impl Net {
         let Source { port: first, key, flow } = of;
         let first = LinkId(first);
         let (switch, source) = (management.ends[link.index()].0, management.ends[first.index()].0);
-        let Some(way) = self.routes.of_flow(switch, source, flow) else { return };
+        let Some(way) = self.routes.listed(switch, source, flow) else { return };
         management.sent += 1;
         let bytes = management.handling.notification.0 as u32;
         let way = self.routes.of_packet(way, flow, management.sent as u32);

@@ -60,24 +60,70 @@ impl Group {
     }
 }
 
+/// Where the parts of routes that are computed together begin and end.
+struct Legs {
+    /// Ports at which one begins that another is before.
+    entered: Vec<bool>,
+    /// Links with which one ends.
+    ends: Vec<bool>,
+    /// The links before those that are fused.
+    before: Vec<LinkId>,
+}
+
+impl Legs {
+    fn of(routes: &mut Routes, links: usize) -> Legs {
+        let mut legs =
+            Legs { entered: vec![false; links], ends: vec![false; links], before: vec![LinkId::NONE; links] };
+        let mut heads = Vec::new();
+        let fused = routes.fused().to_vec();
+        routes.forks(&mut |before, left| {
+            heads.clear();
+            for &link in left {
+                match before {
+                    [only] if fused[link.index()] => legs.before[link.index()] = *only,
+                    _ => heads.push(link),
+                }
+            }
+            if !before.is_empty() {
+                heads.iter().for_each(|link| legs.entered[link.index()] = true);
+            }
+            if left.is_empty() || !heads.is_empty() {
+                before.iter().for_each(|link| legs.ends[link.index()] = true);
+            }
+        });
+        legs
+    }
+
+    /// The links of the part that ends with `end`, in their order.
+    fn links(&self, end: LinkId) -> Vec<LinkId> {
+        let before = |link: &LinkId| Some(self.before[link.index()]).filter(|&link| link != LinkId::NONE);
+        let mut links: Vec<LinkId> = std::iter::successors(Some(end), before).collect();
+        links.reverse();
+        links
+    }
+}
+
 /// Gives links their lanes; answers for how long what each exclusive lane brings is known.
-pub(super) fn assign(links: &mut Table<LinkId, Link>, routes: &Routes, plan: &Plan) -> [Option<Span>; LANES] {
+pub(super) fn assign(links: &mut Table<LinkId, Link>, routes: &mut Routes, plan: &Plan) -> [Option<Span>; LANES] {
     let mut groups: BTreeMap<_, Group> = BTreeMap::new();
-    for leg in routes.legs() {
-        stop::look();
-        let (port, end) = (leg.port(), leg.end());
-        let rate = links[port].rate;
-        if let Some(before) = leg.before {
-            let group = groups.entry(Common::Node(plan.links[before.index()].to)).or_default();
+    let legs = Legs::of(routes, links.len());
+    let mut seldom = stop::Seldom::default();
+    for i in links.ids() {
+        seldom.look();
+        let rate = links[i].rate;
+        if legs.entered[i.index()] {
+            let group = groups.entry(Common::Node(plan.links[i.index()].from)).or_default();
             group.rate = group.rate.max(rate);
         }
-        if links[end].general.is_none() {
-            let common = if port == end { Common::Node(plan.links[end.index()].to) } else { Common::Port(port) };
-            let delay = leg.links().fold(Span::ZERO, |sum, l| sum + links[l].delay);
+        if legs.ends[i.index()] && links[i].general.is_none() {
+            let leg = legs.links(i);
+            let port = leg[0];
+            let common = if port == i { Common::Node(plan.links[i.index()].to) } else { Common::Port(port) };
+            let delay = leg.iter().fold(Span::ZERO, |sum, &link| sum + links[link].delay);
             let group = groups.entry(common).or_default();
-            group.links.entry(delay).or_default().insert(end);
-            if port != end {
-                group.rate = rate;
+            group.links.entry(delay).or_default().insert(i);
+            if port != i {
+                group.rate = links[port].rate;
             }
         }
     }
@@ -87,8 +133,8 @@ pub(super) fn assign(links: &mut Table<LinkId, Link>, routes: &Routes, plan: &Pl
     groups.sort_by_key(|group| Reverse(group.len()));
     groups.truncate(LANES);
     // Where most frames come over other links a lane is one place more to look at.
-    if 2 * groups.iter().map(BTreeSet::len).sum::<usize>() < all {
-        groups.clear();
+    if groups.is_empty() || 2 * groups.iter().map(BTreeSet::len).sum::<usize>() < all {
+        return [None; LANES];
     }
     for (lane, group) in (0u8..).zip(&groups) {
         group.iter().for_each(|&link| links[link].lane = lane);
@@ -102,22 +148,25 @@ pub(super) fn assign(links: &mut Table<LinkId, Link>, routes: &Routes, plan: &Pl
 }
 
 /// Whether all frames of a lane go to fast ports that are not `barred`, and no others do.
-fn exclusive(links: &Table<LinkId, Link>, routes: &Routes, barred: impl Fn(&Link) -> bool) -> [bool; LANES] {
+fn exclusive(links: &Table<LinkId, Link>, routes: &mut Routes, barred: impl Fn(&Link) -> bool) -> [bool; LANES] {
     // The place beyond the lanes is that of all other feeders.
     let mut exclusive = [true; LANES + 1];
     let mut feeder = vec![None; links.len()];
-    for leg in routes.legs() {
-        stop::look();
-        let port = leg.port();
-        let lane = leg.before.map_or(NO_LANE, |before| links[before].lane);
-        let first = *feeder[port.index()].get_or_insert(lane);
-        if first != lane || links[port].general.is_some() || barred(&links[port]) {
-            [first, lane].into_iter().for_each(|lane| exclusive[usize::from(lane)] = false);
+    let fused = routes.fused().to_vec();
+    routes.forks(&mut |before, left| {
+        let lanes = || before.iter().map(|&link| links[link].lane).chain(before.is_empty().then_some(NO_LANE));
+        for port in left.iter().filter(|port| !fused[port.index()]) {
+            for lane in lanes() {
+                let first = *feeder[port.index()].get_or_insert(lane);
+                if first != lane || links[*port].general.is_some() || barred(&links[*port]) {
+                    [first, lane].into_iter().for_each(|lane| exclusive[usize::from(lane)] = false);
+                }
+            }
         }
-        if leg.is_last {
-            exclusive[usize::from(links[leg.end()].lane)] = false;
+        if left.is_empty() {
+            before.iter().for_each(|&link| exclusive[usize::from(links[link].lane)] = false);
         }
-    }
+    });
     std::array::from_fn(|lane| exclusive[lane])
 }
 

@@ -1,12 +1,18 @@
-//! Routes, resolved before the run: shortest paths by hops. Of several ([`Ecmp`]) a flow or a packet takes one drawn for
+//! Routes: shortest paths by hops. Of several ([`Ecmp`]) a flow or a packet takes one drawn for
 //! it: at each switch the links that lead on are equally likely (RFC 2992, a hash without polarisation), so a path has the
 //! product of these shares. The draw is a hash of the seed and the flow's name; each direction of a connection has its own.
+//!
+//! All paths between two nodes are listed before the run where more than one of them may be taken: where each packet draws, or
+//! links change. Otherwise the path that a flow draws is put down when the flow asks for it ([`Drawn`]), since two hosts of a large
+//! fabric have hundreds of paths between them.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
-use elephan_scenario::{Ecmp, Plan};
+use elephan_scenario::Ecmp;
 use elephan_units::stop;
 
+use super::drawn::Drawn;
+use super::graph::{Graph, Near};
 use crate::ids::LinkId;
 use crate::target::{Place, Route};
 
@@ -27,31 +33,10 @@ pub struct Routes {
     paths: Vec<(u32, f64)>,
     ecmp: Ecmp,
     seed: u64,
-}
-
-/// A link of a route and those that are computed with it.
-pub struct Leg<'a> {
-    /// The link before it on the route.
-    pub before: Option<LinkId>,
-    links: &'a [Place],
-    /// It leads to the end of the route.
-    pub is_last: bool,
-}
-
-impl Leg<'_> {
-    pub fn links(&self) -> impl Iterator<Item = LinkId> {
-        self.links.iter().map(|place| place.link())
-    }
-
-    /// Its first link, whose port is not computed with another.
-    pub fn port(&self) -> LinkId {
-        self.links[0].link()
-    }
-
-    /// Its last link.
-    pub fn end(&self) -> LinkId {
-        self.links[self.links.len() - 1].link()
-    }
+    /// What flows draw paths from that are not listed.
+    drawn: Option<Box<Drawn>>,
+    /// Links that are computed with the one before them; none before that is known.
+    fused: Vec<bool>,
 }
 
 /// The shortest paths between two nodes: a range of [`Routes::paths`].
@@ -59,6 +44,8 @@ impl Leg<'_> {
 struct Paths {
     first: u32,
     count: u32,
+    /// There are more, which flows draw from.
+    more: bool,
 }
 
 /// Why a route could not be added.
@@ -85,14 +72,42 @@ impl Routes {
         Routes { ecmp, seed, ..Routes::default() }
     }
 
+    /// Routes of flows that draw their paths in `graph` when they ask for them.
+    pub fn drawing(seed: u64, graph: Graph) -> Routes {
+        Routes { drawn: Some(Box::new(Drawn::new(graph))), ..Routes::new(Ecmp::Flow, seed) }
+    }
+
     /// The route of a flow between two nodes, if it has been added; `key` tells flows apart.
-    pub fn of_flow(&self, from: u32, to: u32, key: u32) -> Option<Route> {
+    pub fn of_flow(&mut self, from: u32, to: u32, key: u32) -> Option<Route> {
+        if self.known.get(&(from, to))?.more {
+            return self.draw_way((from, to), key);
+        }
+        self.listed(from, to, key)
+    }
+
+    /// The same where all paths are listed.
+    pub fn listed(&self, from: u32, to: u32, key: u32) -> Option<Route> {
         let paths = *self.known.get(&(from, to))?;
         Some(match (paths.count, self.ecmp) {
             (1, _) => Route::single(self.paths[paths.first as usize].0),
             (_, Ecmp::Packet) => Route::spread(paths.first),
             _ => Route::single(self.draw(paths, u64::from(key))),
         })
+    }
+
+    /// Draws the path of a flow, and puts it down if no flow of these nodes has it yet.
+    fn draw_way(&mut self, ends: (u32, u32), key: u32) -> Option<Route> {
+        let share = share(self.seed, u64::from(key));
+        let mut drawn = self.drawn.take()?;
+        let way = drawn.way(ends, share);
+        let same = drawn.taken(ends).iter().copied().find(|&begin| self.rest(begin).eq(way.iter().copied()));
+        let begin = same.unwrap_or_else(|| {
+            let begin = self.put_down(&way);
+            drawn.taken(ends).push(begin);
+            begin
+        });
+        self.drawn = Some(drawn);
+        Some(Route::single(begin))
     }
 
     /// Whether each packet takes its own path where there are several.
@@ -110,7 +125,7 @@ impl Routes {
     #[cold]
     fn of_spread(&self, first: u32, key: u32, packet: u32) -> u32 {
         let count = self.paths[first as usize..].iter().take_while(|(_, upto)| *upto < 1.0).count() as u32 + 1;
-        self.draw(Paths { first, count }, u64::from(packet) << 32 | u64::from(key))
+        self.draw(Paths { first, count, more: false }, u64::from(packet) << 32 | u64::from(key))
     }
 
     fn draw(&self, paths: Paths, key: u64) -> u32 {
@@ -156,45 +171,49 @@ impl Routes {
     }
 
     /// Marks every place of these links.
-    pub fn fuse(&mut self, fused: &[bool]) {
+    pub fn fuse(&mut self, fused: Vec<bool>) {
         for place in self.chain.iter_mut().filter(|p| !p.is_end() && fused[p.link().index()]) {
             place.fuse();
         }
+        self.fused = fused;
     }
 
-    /// The beginnings of all routes between two nodes, the one by the links named first before the others.
+    /// For each link whether it is computed with the one before it; nothing before [`Routes::fuse`].
+    pub fn fused(&self) -> &[bool] {
+        &self.fused
+    }
+
+    /// Whether a link is computed with the one before it.
+    fn is_fused(&self, link: LinkId) -> bool {
+        self.fused.get(link.index()).is_some_and(|&fused| fused)
+    }
+
+    /// The beginnings of the listed routes between two nodes, the one by the links named first before the others.
     pub fn between(&self, from: u32, to: u32) -> impl Iterator<Item = u32> + '_ {
-        let paths = self.known.get(&(from, to)).copied().unwrap_or(Paths { first: 0, count: 0 });
+        let paths = self.known.get(&(from, to)).copied().unwrap_or(Paths { first: 0, count: 0, more: false });
         self.paths[paths.first as usize..][..paths.count as usize].iter().map(|&(begin, _)| begin)
     }
 
-    /// The parts of all routes that are computed together, in their order.
-    pub fn legs(&self) -> impl Iterator<Item = Leg<'_>> {
-        self.chain.split(|place| place.is_end()).flat_map(|mut left| {
-            let mut before = None;
-            std::iter::from_fn(move || {
-                let (_, others) = left.split_first()?;
-                let fused = others.iter().take_while(|place| place.is_fused()).count();
-                let (links, rest) = left.split_at(1 + fused);
-                let leg = Leg { before, links, is_last: rest.is_empty() };
-                (before, left) = (Some(leg.end()), rest);
-                Some(leg)
-            })
-        })
-    }
-
-    /// The places of all routes, each with the place before it on the same route.
-    pub fn hops(&self) -> impl Iterator<Item = (Option<LinkId>, LinkId)> + '_ {
+    /// Calls `each` for the nodes of all paths that a packet may take: with the links by which a node is reached, and those by
+    /// which it is left on a path through one of these. The first node of a path is reached by none, the last left by none. A node
+    /// comes again for other paths.
+    pub fn forks(&mut self, each: &mut dyn FnMut(&[LinkId], &[LinkId])) {
         let mut before = None;
-        self.chain.iter().filter_map(move |place| {
-            let hop = (before, place.link());
-            before = (!place.is_end()).then(|| place.link());
-            before.map(|_| hop)
-        })
+        let mut seldom = stop::Seldom::default();
+        for place in &self.chain {
+            seldom.look();
+            let link = (!place.is_end()).then(|| place.link());
+            each(before.as_slice(), link.as_slice());
+            before = link;
+        }
+        let Some(drawn) = &mut self.drawn else { return };
+        for (&(from, to), _) in self.known.iter().filter(|(_, paths)| paths.more) {
+            drawn.forks((from, to), each);
+        }
     }
 
-    /// Adds the routes from `from` to each of `targets`. Hosts with one link share the search from the node behind it,
-    /// which `near` keeps for the next.
+    /// Adds the routes from `from` to each of `targets`, found in `graph`. Hosts with one link share the search from the node behind
+    /// it, which `near` keeps for the next.
     pub fn add(&mut self, graph: &Graph, from: u32, targets: &[u32], near: &mut Option<Near>) -> Result<(), NoRoute> {
         for &to in targets {
             stop::look();
@@ -211,6 +230,23 @@ impl Routes {
         Ok(())
     }
 
+    /// Adds the first path from `from` to each of `targets`, and that there are more where there are.
+    pub fn add_first(&mut self, from: u32, targets: &[u32]) -> Result<(), NoRoute> {
+        let Some(mut drawn) = self.drawn.take() else { return Ok(()) };
+        for &to in targets {
+            stop::look();
+            let count = match drawn.count((from, to)) {
+                0 => return Err(NoRoute::Unreachable(to)),
+                count if count > PATHS_MAX as u64 => return Err(NoRoute::TooMany(to)),
+                count => count,
+            };
+            let first = self.append(&[(drawn.way((from, to), 0.0), 1.0)]);
+            self.known.insert((from, to), Paths { more: count > 1, ..first });
+        }
+        self.drawn = Some(drawn);
+        Ok(())
+    }
+
     /// The shortest paths between two nodes, as links from `from` on.
     fn search(
         &self,
@@ -219,23 +255,15 @@ impl Routes {
         to: u32,
         near: &mut Option<Near>,
     ) -> Result<Vec<(Vec<LinkId>, f64)>, NoRoute> {
-        let (uplink, source) = match graph.leaving[from as usize][..] {
-            [only] => (Some(only), graph.to[only.index()]),
-            _ => (None, from),
-        };
-        let near = match near {
-            Some(n) if n.source == source => n,
-            other => other.insert(Near { source, towards: graph.breadth_first(source) }),
-        };
+        let near = graph.near(graph.source(from), near);
         let most = if self.ecmp == Ecmp::None { 1 } else { PATHS_MAX + 1 };
-        let paths = graph.paths(near, to, most);
+        let paths = graph.paths(near, from, to, most);
         match paths.len() {
             0 => Err(NoRoute::Unreachable(to)),
             count if count > PATHS_MAX => Err(NoRoute::TooMany(to)),
             _ => {
                 let shares = cumulative_shares(&paths);
-                let whole = |links: Vec<LinkId>| uplink.into_iter().chain(links).collect();
-                Ok(paths.into_iter().map(whole).zip(shares).collect())
+                Ok(paths.into_iter().zip(shares).collect())
             }
         }
     }
@@ -243,11 +271,24 @@ impl Routes {
     fn append(&mut self, paths: &[(Vec<LinkId>, f64)]) -> Paths {
         let first = self.paths.len() as u32;
         for (links, upto) in paths {
-            self.paths.push((self.chain.len() as u32, *upto));
-            self.chain.extend(links.iter().map(|&link| Place::of(link)));
-            self.chain.push(Place::END);
+            let begin = self.put_down(links);
+            self.paths.push((begin, *upto));
         }
-        Paths { first, count: paths.len() as u32 }
+        Paths { first, count: paths.len() as u32, more: false }
+    }
+
+    /// Puts a path down; returns where it begins.
+    fn put_down(&mut self, links: &[LinkId]) -> u32 {
+        let begin = self.chain.len() as u32;
+        for &link in links {
+            let mut place = Place::of(link);
+            if self.is_fused(link) {
+                place.fuse();
+            }
+            self.chain.push(place);
+        }
+        self.chain.push(Place::END);
+        begin
     }
 
     /// Makes all routes anew; between nodes that no path joins they stay. Paths that were known before are found again, so
@@ -296,103 +337,27 @@ fn cumulative_shares(paths: &[Vec<LinkId>]) -> Vec<f64> {
     shares
 }
 
-/// A search from one node: for each other node the links by which it is reached over the fewest hops.
-pub struct Near {
-    source: u32,
-    towards: Vec<Vec<LinkId>>,
-}
-
-/// Links by the node they leave.
-pub struct Graph {
-    leaving: Vec<Vec<LinkId>>,
-    from: Vec<u32>,
-    to: Vec<u32>,
-    is_switch: Vec<bool>,
-}
-
-impl Graph {
-    /// All links that are `up`.
-    pub fn of(plan: &Plan, up: impl Fn(usize) -> bool) -> Graph {
-        let mut leaving = vec![Vec::new(); plan.nodes.len()];
-        for (i, link) in plan.links.iter().enumerate().filter(|&(i, _)| up(i)) {
-            leaving[link.from as usize].push(LinkId::of(i));
-        }
-        Graph {
-            leaving,
-            from: plan.links.iter().map(|l| l.from).collect(),
-            to: plan.links.iter().map(|l| l.to).collect(),
-            is_switch: plan.nodes.iter().map(|n| matches!(n.kind, elephan_scenario::NodeKind::Switch(_))).collect(),
-        }
-    }
-
-    /// At most `most` of the shortest paths to a node, each as links from the search's source on.
-    fn paths(&self, near: &Near, to: u32, most: usize) -> Vec<Vec<LinkId>> {
-        let mut paths = Vec::new();
-        // Ways back from `to`, the one by the links found first on top.
-        let mut open = vec![(to, Vec::new())];
-        while let Some((node, way)) = open.pop() {
-            stop::look();
-            if node == near.source {
-                paths.push(way.into_iter().rev().collect());
-                if paths.len() == most {
-                    break;
-                }
-                continue;
-            }
-            for &link in near.towards[node as usize].iter().rev() {
-                let longer = way.iter().copied().chain([link]).collect();
-                open.push((self.from[link.index()], longer));
-            }
-        }
-        paths
-    }
-
-    /// For each node the links by which it is reached from `source` over the fewest hops; only switches forward.
-    fn breadth_first(&self, source: u32) -> Vec<Vec<LinkId>> {
-        const UNSEEN: u32 = u32::MAX;
-        let mut by = vec![Vec::new(); self.leaving.len()];
-        let mut hops = vec![UNSEEN; self.leaving.len()];
-        hops[source as usize] = 0;
-        let mut queue = VecDeque::from([source]);
-        while let Some(node) = queue.pop_front() {
-            stop::look();
-            if node != source && !self.is_switch[node as usize] {
-                continue;
-            }
-            for &link in &self.leaving[node as usize] {
-                let next = self.to[link.index()] as usize;
-                if hops[next] == UNSEEN {
-                    hops[next] = hops[node as usize] + 1;
-                    queue.push_back(next as u32);
-                }
-                if hops[next] == hops[node as usize] + 1 {
-                    by[next].push(link);
-                }
-            }
-        }
-        by
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// Links between nodes; node 0 and the last are hosts.
-    fn graph(nodes: usize, links: &[(u32, u32)]) -> Graph {
-        let mut leaving = vec![Vec::new(); nodes];
-        links.iter().enumerate().for_each(|(i, &(from, _))| leaving[from as usize].push(LinkId::of(i)));
-        Graph {
-            leaving,
-            from: links.iter().map(|l| l.0).collect(),
-            to: links.iter().map(|l| l.1).collect(),
-            is_switch: (0..nodes).map(|n| n > 0 && n + 1 < nodes).collect(),
-        }
+    fn graph(nodes: u32, links: &[(u32, u32)]) -> Graph {
+        cut(nodes, links, None)
+    }
+
+    /// The same without one of the links.
+    fn cut(nodes: u32, links: &[(u32, u32)], without: Option<usize>) -> Graph {
+        let is_switch: Vec<bool> = (0..nodes).map(|n| n > 0 && n + 1 < nodes).collect();
+        let up = |(i, &(from, to)): (usize, &(u32, u32))| (from, to, without != Some(i));
+        Graph::new(&is_switch, &links.iter().enumerate().map(up).collect::<Vec<_>>())
     }
 
     /// 0 - 1, then over 2 - 4, or over 3 - 5 or 3 - 6, to 7: the fork at 1 is even, and so is the one at 3.
+    const FORKED: [(u32, u32); 9] = [(0, 1), (1, 2), (1, 3), (2, 4), (3, 5), (3, 6), (4, 7), (5, 7), (6, 7)];
+
     fn forked() -> Graph {
-        graph(8, &[(0, 1), (1, 2), (1, 3), (2, 4), (3, 5), (3, 6), (4, 7), (5, 7), (6, 7)])
+        graph(8, &FORKED)
     }
 
     fn routes(ecmp: Ecmp, seed: u64) -> Routes {
@@ -420,9 +385,9 @@ mod tests {
         };
         let flows = routes(Ecmp::Flow, 1);
         let packets = routes(Ecmp::Packet, 1);
-        let route = packets.of_flow(0, 7, 9).unwrap();
+        let route = packets.listed(0, 7, 9).unwrap();
         assert!(route.is_spread());
-        let of_flows = count(&|n| flows.of_flow(0, 7, n).unwrap().place());
+        let of_flows = count(&|n| flows.listed(0, 7, n).unwrap().place());
         let of_packets = count(&|n| packets.of_packet(route, 9, n));
         for counts in [of_flows, of_packets] {
             for (found, expected) in counts.values().zip([15_000u32, 7_500, 7_500]) {
@@ -435,21 +400,20 @@ mod tests {
     fn none_takes_the_links_named_first_and_seeds_draw_anew() {
         let first = routes(Ecmp::None, 1);
         assert_eq!(first.between(0, 7).count(), 1);
-        assert!((0..100).all(|key| first.of_flow(0, 7, key) == first.between(0, 7).next().map(Route::single)));
+        assert!((0..100).all(|key| first.listed(0, 7, key) == first.between(0, 7).next().map(Route::single)));
         let (one, other) = (routes(Ecmp::Flow, 1), routes(Ecmp::Flow, 2));
-        assert!((0..100).any(|key| one.of_flow(0, 7, key) != other.of_flow(0, 7, key)));
+        assert!((0..100).any(|key| one.listed(0, 7, key) != other.listed(0, 7, key)));
     }
 
     /// The way over 2 goes and comes back, again and again.
     #[test]
     fn a_link_that_comes_and_goes_takes_no_more_memory() {
         let mut routes = routes(Ecmp::Flow, 1);
-        let (whole, mut cut) = (forked(), forked());
-        cut.leaving[1].retain(|&link| link != LinkId(1));
+        let (whole, shorter) = (forked(), cut(8, &FORKED, Some(1)));
         let (mut before, ways) =
             (0, |routes: &Routes| routes.between(0, 7).map(|b| routes.rest(b).collect()).collect());
         for round in 0..10 {
-            routes.renew(&cut);
+            routes.renew(&shorter);
             let left: Vec<Vec<LinkId>> = ways(&routes);
             assert_eq!(left, [[0, 2, 4, 7], [0, 2, 5, 8]].map(|path| path.map(LinkId)));
             routes.renew(&whole);
@@ -457,8 +421,7 @@ mod tests {
             assert!(round == 0 || routes.chain.len() == before);
             before = routes.chain.len();
         }
-        cut.leaving[0].clear();
-        routes.renew(&cut);
+        routes.renew(&cut(8, &FORKED, Some(0)));
         assert_eq!(ways(&routes).len(), 3, "where nothing leads the routes stay");
     }
 
@@ -468,5 +431,68 @@ mod tests {
         let links: Vec<(u32, u32)> = (0..13).flat_map(|n| [(n, n + 1), (n, n + 1)]).collect();
         let mut routes = Routes::new(Ecmp::Flow, 1);
         assert!(matches!(routes.add(&graph(14, &links), 0, &[13], &mut None), Err(NoRoute::TooMany(13))));
+    }
+
+    /// Pods of 4 edges and 4 aggregations below 16 cores, as in a fat tree of k = 8, and one host at each edge.
+    fn fabric() -> Graph {
+        let (pods, half) = (4u32, 4u32);
+        let (edges, aggregations) = (pods * half, pods * half);
+        let (edge, aggregation, core) = (|n| n, |n| edges + n, |n| edges + aggregations + n);
+        let host = |n: u32| edges + aggregations + half * half + n;
+        let mut links = Vec::new();
+        for n in 0..edges {
+            links.push((host(n), edge(n)));
+        }
+        for pod in 0..pods {
+            for (a, b) in (0..half).flat_map(|a| (0..half).map(move |b| (pod * half + a, b))) {
+                links.push((edge(a), aggregation(pod * half + b)));
+                links.push((aggregation(a), core((a % half) * half + b)));
+            }
+        }
+        let links: Vec<(u32, u32, bool)> = links.into_iter().flat_map(|(a, b)| [(a, b, true), (b, a, true)]).collect();
+        let is_switch: Vec<bool> = (0..host(edges)).map(|node| node < host(0)).collect();
+        Graph::new(&is_switch, &links)
+    }
+
+    /// A flow draws the path that it would take if all were listed, and the nodes that paths pass are those of the listed ones.
+    #[test]
+    fn drawn_and_listed_paths_are_the_same() {
+        let forked: (fn() -> Graph, u32, Vec<u32>) = (forked, 0, vec![7]);
+        // Hosts of the same pod and of two others.
+        let fabric: (fn() -> Graph, u32, Vec<u32>) = (fabric, 48, vec![49, 52, 63]);
+        for ((graph, from, targets), counts) in [(forked, vec![3]), (fabric, vec![4, 16, 16])] {
+            let mut listed = Routes::new(Ecmp::Flow, 1);
+            assert!(listed.add(&graph(), from, &targets, &mut None).is_ok());
+            let mut drawn = Routes::drawing(1, graph());
+            assert!(drawn.add_first(from, &targets).is_ok());
+            for (&to, count) in targets.iter().zip(counts) {
+                let mut ways = BTreeSet::new();
+                for key in 0..2000 {
+                    let [one, other] = [listed.listed(from, to, key), drawn.of_flow(from, to, key)];
+                    let [one, other] = [one.unwrap().place(), other.unwrap().place()];
+                    let way: Vec<LinkId> = drawn.rest(other).collect();
+                    assert_eq!(listed.rest(one).collect::<Vec<_>>(), way);
+                    ways.insert(way);
+                }
+                assert_eq!(ways.len(), count, "to {to}");
+            }
+            let passed = |routes: &mut Routes| {
+                let mut hops = BTreeSet::new();
+                routes.forks(&mut |before, left| {
+                    let all = |links: &[LinkId]| match links {
+                        [] => vec![None],
+                        links => links.iter().copied().map(Some).collect(),
+                    };
+                    for one in all(before) {
+                        hops.extend(all(left).into_iter().map(|other| (one, other)));
+                    }
+                });
+                hops
+            };
+            assert_eq!(passed(&mut drawn), passed(&mut listed));
+            let length = drawn.chain.len();
+            assert!((0..2000).all(|key| drawn.of_flow(from, targets[0], key).is_some()));
+            assert_eq!(drawn.chain.len(), length, "a path that is drawn again takes no more memory");
+        }
     }
 }

@@ -70,8 +70,8 @@ impl Roce {
         let (mut moved, mut called) = (0, BTreeSet::new());
         for (place, pair) in (0u32..).zip(&mut self.pairs).filter(|(_, pair)| pair.number != NONE) {
             let Some((from, to)) = ends(pair.flow) else { continue };
-            let there = routes.of_flow(from, to, pair.key).unwrap_or(pair.there);
-            let back = routes.of_flow(to, from, pair.key ^ 1).unwrap_or(pair.back);
+            let there = routes.listed(from, to, pair.key).unwrap_or(pair.there);
+            let back = routes.listed(to, from, pair.key ^ 1).unwrap_or(pair.back);
             moved += u32::from(there != pair.there) + u32::from(back != pair.back);
             (pair.there, pair.back) = (there, back);
             let link = routes.first_link(there);

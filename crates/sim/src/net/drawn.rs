@@ -1,0 +1,66 @@
+//! Paths of flows that draw one of many when they begin. Only the searches are kept, one for each place where paths begin, and the
+//! paths that flows have drawn.
+
+use std::collections::BTreeMap;
+
+use super::graph::{Graph, Near, Ways};
+use crate::ids::LinkId;
+
+/// Links of the kept searches together, at most: 64 MB. Beyond them they are made again.
+const KEPT_MAX: usize = 1 << 24;
+
+pub struct Drawn {
+    graph: Graph,
+    /// By the place from which they are.
+    near: BTreeMap<u32, Near>,
+    kept: usize,
+    ways: Ways,
+    /// Where the paths begin that flows between two nodes have drawn.
+    taken: BTreeMap<(u32, u32), Vec<u32>>,
+}
+
+impl Drawn {
+    pub fn new(graph: Graph) -> Drawn {
+        Drawn { graph, near: BTreeMap::new(), kept: 0, ways: Ways::default(), taken: BTreeMap::new() }
+    }
+
+    /// The paths that flows between two nodes have drawn, by where they begin.
+    pub fn taken(&mut self, ends: (u32, u32)) -> &mut Vec<u32> {
+        self.taken.entry(ends).or_default()
+    }
+
+    /// How many shortest paths there are between two nodes.
+    pub fn count(&mut self, ends: (u32, u32)) -> u64 {
+        let (graph, near, ways) = self.search(ends.0);
+        ways.find(graph, near, ends)
+    }
+
+    /// The path at a share of all.
+    pub fn way(&mut self, ends: (u32, u32), share: f64) -> Vec<LinkId> {
+        let (graph, near, ways) = self.search(ends.0);
+        ways.find(graph, near, ends);
+        ways.at(graph, near, share)
+    }
+
+    /// Calls `each` for the nodes of all paths between two nodes ([`Ways::forks`]).
+    pub fn forks(&mut self, ends: (u32, u32), each: &mut dyn FnMut(&[LinkId], &[LinkId])) {
+        let (graph, near, ways) = self.search(ends.0);
+        ways.find(graph, near, ends);
+        ways.forks(near, each);
+    }
+
+    /// The search for paths from a node.
+    fn search(&mut self, from: u32) -> (&Graph, &Near, &mut Ways) {
+        let source = self.graph.source(from);
+        if !self.near.contains_key(&source) {
+            let found = self.graph.search(source);
+            self.kept += found.size();
+            if self.kept > KEPT_MAX {
+                self.near.clear();
+                self.kept = found.size();
+            }
+            self.near.insert(source, found);
+        }
+        (&self.graph, &self.near[&source], &mut self.ways)
+    }
+}
