@@ -16,7 +16,7 @@ use crate::plan::{FlowPlan, NodeKind};
 use crate::tree::at;
 use crate::written::Scenario;
 
-/// Hops and delay to one node from every other, through switches.
+/// Hops and delay to one place from every other, through switches.
 struct Tree {
     hops: Vec<u32>,
     delay_ps: Vec<u128>,
@@ -24,40 +24,55 @@ struct Tree {
 
 const UNREACHED: u32 = u32::MAX;
 
+/// A link between places, as searches need it: those of a large fabric read it millions of times.
+struct Hop {
+    link: u32,
+    to: u32,
+    /// The delay of its reverse.
+    back: Span,
+}
+
+/// Nodes that are not folded have places.
 struct Graph<'a> {
     resolver: &'a Resolver<'a>,
-    /// Links out of each node.
-    out: Vec<Vec<u32>>,
     /// For a host with one link to a switch: that link, outward.
     leaf: Vec<Option<u32>>,
+    /// By node, none of those that are folded.
+    place: Vec<u32>,
+    /// By place: the links out, and whether it is a switch.
+    out: Vec<Vec<Hop>>,
+    forwards: Vec<bool>,
     trees: BTreeMap<u32, Tree>,
 }
 
 impl<'a> Graph<'a> {
     fn new(resolver: &'a Resolver<'a>) -> Graph<'a> {
-        let mut out = vec![Vec::new(); resolver.nodes.len()];
-        for (i, link) in resolver.links.iter().enumerate() {
-            out[link.from as usize].push(i as u32);
+        let (nodes, links) = (&resolver.nodes, &resolver.links);
+        let is_switch = |node: u32| matches!(nodes[node as usize].kind, NodeKind::Switch(_));
+        let (mut leaf, mut count) = (vec![None; nodes.len()], vec![0u32; nodes.len()]);
+        for (i, link) in (0u32..).zip(links) {
+            leaf[link.from as usize] = Some(i).filter(|_| !is_switch(link.from) && is_switch(link.to));
+            count[link.from as usize] += 1;
         }
-        let switch = |node: u32| matches!(resolver.nodes[node as usize].kind, NodeKind::Switch(_));
-        let leaf = out
-            .iter()
-            .enumerate()
-            .map(|(node, links)| match links.as_slice() {
-                [one] if !switch(node as u32) && switch(resolver.links[*one as usize].to) => Some(*one),
-                _ => None,
-            })
-            .collect();
-        Graph { resolver, out, leaf, trees: BTreeMap::new() }
+        leaf.iter_mut().zip(count).filter(|(_, count)| *count != 1).for_each(|(leaf, _)| *leaf = None);
+        let mut places = 0;
+        let mut place = |leaf: &Option<u32>| if leaf.is_some() { UNREACHED } else { (places, places += 1).0 };
+        let place: Vec<u32> = leaf.iter().map(&mut place).collect();
+        let mut out: Vec<Vec<Hop>> = std::iter::repeat_with(Vec::new).take(places as usize).collect();
+        for (i, link) in (0u32..).zip(links) {
+            let [from, to] = [link.from, link.to].map(|node| place[node as usize]);
+            if from != UNREACHED && to != UNREACHED {
+                out[from as usize].push(Hop { link: i, to, back: links[link.reverse as usize].delay });
+            }
+        }
+        let forwards = (0u32..).zip(&place).filter(|(_, place)| **place != UNREACHED).map(|(node, _)| is_switch(node));
+        Graph { resolver, forwards: forwards.collect(), leaf, place, out, trees: BTreeMap::new() }
     }
 
-    fn forwards(&self, node: u32) -> bool {
-        matches!(self.resolver.nodes[node as usize].kind, NodeKind::Switch(_))
-    }
-
-    /// Where the node's folded path starts: its switch, or itself.
+    /// Where the node's folded path starts: the place of its switch, or its own.
     fn anchor(&self, node: u32) -> u32 {
-        self.leaf[node as usize].map_or(node, |link| self.resolver.links[link as usize].to)
+        let anchor = self.leaf[node as usize].map_or(node, |link| self.resolver.links[link as usize].to);
+        self.place[anchor as usize]
     }
 
     fn delay(&self, link: u32) -> u128 {
@@ -77,24 +92,19 @@ impl<'a> Graph<'a> {
         while !layer.is_empty() {
             hops += 1;
             let mut next = Vec::new();
-            for &node in &layer {
+            for &place in &layer {
                 stop::look();
-                if node != target && !self.forwards(node) {
+                if place != target && !self.forwards[place as usize] {
                     continue;
                 }
-                for &link in &self.out[node as usize] {
-                    // The way towards `target` is the reverse of this link.
-                    let (link, back) =
-                        (&self.resolver.links[link as usize], self.resolver.links[link as usize].reverse);
-                    let from = link.to as usize;
-                    if self.leaf[from].is_some() {
-                        continue;
-                    }
-                    let delay = tree.delay_ps[node as usize] + self.delay(back);
+                // The way towards `target` is the reverse of these links.
+                for hop in &self.out[place as usize] {
+                    let from = hop.to as usize;
+                    let delay = tree.delay_ps[place as usize] + u128::from(hop.back.0);
                     if tree.hops[from] == UNREACHED {
                         tree.hops[from] = hops;
                         tree.delay_ps[from] = delay;
-                        next.push(link.to);
+                        next.push(hop.to);
                     } else if tree.hops[from] == hops {
                         tree.delay_ps[from] = tree.delay_ps[from].min(delay);
                     }
@@ -111,17 +121,17 @@ impl<'a> Graph<'a> {
         (tree.hops[a as usize] != UNREACHED).then(|| tree.delay_ps[a as usize])
     }
 
-    /// The links of each node that lead nearer to `target`, whose tree must be there.
+    /// The links of each place that lead nearer to `target`, whose tree must be there.
     fn nearer(&self, target: u32) -> Nearer {
         let tree = self.trees.get(&target);
         let mut nearer = Nearer { links: Vec::new(), ends: Vec::with_capacity(self.out.len()) };
-        for (node, out) in self.out.iter().enumerate() {
-            if let Some(tree) = tree.filter(|tree| tree.hops[node] != UNREACHED) {
-                let ends = out.iter().map(|&link| (link, self.resolver.links[link as usize].to));
-                nearer.links.extend(ends.filter(|&(_, to)| {
-                    let is_nearer = tree.hops[to as usize].checked_add(1) == Some(tree.hops[node]);
-                    is_nearer && (to == target || self.forwards(to))
-                }));
+        for (place, out) in self.out.iter().enumerate() {
+            if let Some(tree) = tree.filter(|tree| tree.hops[place] != UNREACHED) {
+                let is_nearer = |to: u32| {
+                    let is_nearer = tree.hops[to as usize].checked_add(1) == Some(tree.hops[place]);
+                    is_nearer && (to == target || self.forwards[to as usize])
+                };
+                nearer.links.extend(out.iter().filter(|hop| is_nearer(hop.to)).map(|hop| (hop.link, hop.to)));
             }
             nearer.ends.push(nearer.links.len());
         }
@@ -129,23 +139,23 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// The links that lead nearer to one node, with their far ends: those of node n end at `ends[n]`.
+/// The links that lead nearer to one place, with their far ends: those of place n end at `ends[n]`.
 struct Nearer {
     links: Vec<(u32, u32)>,
     ends: Vec<usize>,
 }
 
 impl Nearer {
-    fn of(&self, node: u32) -> &[(u32, u32)] {
-        let begin = node.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
-        &self.links[begin..self.ends[node as usize]]
+    fn of(&self, place: u32) -> &[(u32, u32)] {
+        let begin = place.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.links[begin..self.ends[place as usize]]
     }
 
-    /// Calls `each` for every link on a shortest path from `a`. `seen` has the number of the last call that met a node; this is `call`.
+    /// Calls `each` for every link on a shortest path from `a`. `seen` has the number of the last call that met a place; this is `call`.
     fn links_from(&self, a: u32, (seen, call): (&mut [u32], u32), each: &mut dyn FnMut(u32)) {
         let mut left = vec![a];
-        while let Some(node) = left.pop() {
-            for &(link, to) in self.of(node) {
+        while let Some(place) = left.pop() {
+            for &(link, to) in self.of(place) {
                 each(link);
                 if std::mem::replace(&mut seen[to as usize], call) != call {
                     left.push(to);
@@ -257,7 +267,7 @@ impl Resolver<'_> {
             ways.entry(*b).or_default().push((*a, true, bundle));
             ways.entry(*a).or_default().push((*b, false, bundle));
         }
-        let (mut seen, mut call) = (vec![0; self.nodes.len()], 0);
+        let (mut seen, mut call) = (vec![0; graph.out.len()], 0);
         for (target, ways) in ways {
             let nearer = graph.nearer(target);
             for (from, data, bundle) in ways {

@@ -290,14 +290,13 @@ fn fused(links: &Table<LinkId, Link>, routes: &mut Routes, observed: &[bool]) ->
     let mut feeder: Vec<Option<Option<LinkId>>> = vec![None; links.len()];
     routes.forks(&mut |before, left| {
         let before = if let [only] = before { Some(*only) } else { None };
-        for link in left {
-            let known = &mut feeder[link.index()];
-            *known = match *known {
-                None => Some(before),
-                Some(b) if b == before => Some(b),
-                Some(_) => Some(None),
-            };
-        }
+        let Some(link) = left else { return };
+        let known = &mut feeder[link.index()];
+        *known = match *known {
+            None => Some(before),
+            Some(b) if b == before => Some(b),
+            Some(_) => Some(None),
+        };
     });
     let mut fused = vec![false; links.len()];
     for (i, feeder) in feeder.iter().enumerate() {

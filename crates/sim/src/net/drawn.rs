@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::graph::{Graph, Near, Ways};
+use super::graph::{Graph, Near, Seen, Ways};
 use crate::ids::LinkId;
 
-/// Links of the kept searches together, at most: 64 MB. Beyond them they are made again.
-const KEPT_MAX: usize = 1 << 24;
+/// Links of the kept searches together, at most: 256 MB, those of a `fat-tree` with k = 48. Beyond them they are made again.
+const KEPT_MAX: usize = 1 << 26;
 
 pub struct Drawn {
     graph: Graph,
@@ -15,13 +15,21 @@ pub struct Drawn {
     near: BTreeMap<u32, Near>,
     kept: usize,
     ways: Ways,
+    seen: Seen,
     /// Where the paths begin that flows between two nodes have drawn.
     taken: BTreeMap<(u32, u32), Vec<u32>>,
 }
 
 impl Drawn {
     pub fn new(graph: Graph) -> Drawn {
-        Drawn { graph, near: BTreeMap::new(), kept: 0, ways: Ways::default(), taken: BTreeMap::new() }
+        Drawn {
+            graph,
+            near: BTreeMap::new(),
+            kept: 0,
+            ways: Ways::default(),
+            seen: Seen::default(),
+            taken: BTreeMap::new(),
+        }
     }
 
     /// The paths that flows between two nodes have drawn, by where they begin.
@@ -29,10 +37,10 @@ impl Drawn {
         self.taken.entry(ends).or_default()
     }
 
-    /// How many shortest paths there are between two nodes.
-    pub fn count(&mut self, ends: (u32, u32)) -> u64 {
-        let (graph, near, ways) = self.search(ends.0);
-        ways.find(graph, near, ends)
+    /// The path by the links named first, and how many there are.
+    pub fn first(&mut self, (from, to): (u32, u32)) -> Option<(Vec<LinkId>, u32)> {
+        let (graph, near, _) = self.search(from);
+        Some((graph.paths(near, from, to, 1).pop()?, graph.count(near, to)))
     }
 
     /// The path at a share of all.
@@ -42,11 +50,12 @@ impl Drawn {
         ways.at(graph, near, share)
     }
 
-    /// Calls `each` for the nodes of all paths between two nodes ([`Ways::forks`]).
-    pub fn forks(&mut self, ends: (u32, u32), each: &mut dyn FnMut(&[LinkId], &[LinkId])) {
-        let (graph, near, ways) = self.search(ends.0);
-        ways.find(graph, near, ends);
-        ways.forks(near, each);
+    /// Calls `each` for the links of all paths between two nodes ([`Graph::forks`]).
+    pub fn forks(&mut self, ends: (u32, u32), each: &mut dyn FnMut(&[LinkId], Option<LinkId>)) {
+        let mut seen = std::mem::take(&mut self.seen);
+        let (graph, near, _) = self.search(ends.0);
+        graph.forks(near, ends, &mut seen, each);
+        self.seen = seen;
     }
 
     /// The search for paths from a node.

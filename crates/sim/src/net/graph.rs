@@ -35,6 +35,8 @@ pub struct Near {
     links: Vec<LinkId>,
     /// Where the links of each place end in `links`.
     ends: Vec<u32>,
+    /// How many shortest paths lead to each place.
+    counts: Vec<u32>,
 }
 
 impl Near {
@@ -119,6 +121,8 @@ impl Graph {
         hops[source as usize] = 0;
         let mut met: Vec<(u32, LinkId)> = Vec::new();
         let mut ends = vec![0u32; self.leaving.len()];
+        let mut counts = vec![0u32; self.leaving.len()];
+        counts[source as usize] = 1;
         let mut queue = VecDeque::from([source]);
         while let Some(place) = queue.pop_front() {
             stop::look();
@@ -135,6 +139,7 @@ impl Graph {
                 if hops[next as usize] == farther {
                     met.push((next, link));
                     ends[next as usize] += 1;
+                    counts[next as usize] = counts[next as usize].saturating_add(counts[place as usize]);
                 }
             }
         }
@@ -149,7 +154,12 @@ impl Graph {
             links[*end as usize] = link;
             *end += 1;
         }
-        Near { source, links, ends }
+        Near { source, links, ends, counts }
+    }
+
+    /// How many shortest paths there are to a node, of which `near` is the search.
+    pub fn count(&self, near: &Near, to: u32) -> u32 {
+        near.counts[self.ends[to as usize].place as usize]
     }
 
     /// At most `most` of the shortest paths between two nodes, of which `near` is the search from the first.
@@ -175,10 +185,63 @@ impl Graph {
         paths
     }
 
+    /// Calls `each` for every link of the shortest paths between two nodes, of which `near` is the search from the first, with the
+    /// links by which its near end is reached: none for the first node. Then for the last node, which no link leaves. `seen` is for the
+    /// places passed.
+    pub fn forks(
+        &self,
+        near: &Near,
+        (from, to): (u32, u32),
+        seen: &mut Seen,
+        each: &mut dyn FnMut(&[LinkId], Option<LinkId>),
+    ) {
+        let (first, last) = self.outer(from, to);
+        let reached = |place: u32| if place == near.source { first.as_slice() } else { near.links_to(place) };
+        if first.is_some() {
+            each(&[], first);
+        }
+        let target = self.ends[to as usize].place;
+        each(reached(target), last);
+        seen.begin(self.leaving.len());
+        let mut open = vec![target];
+        while let Some(place) = open.pop() {
+            for &link in near.links_to(place) {
+                let before = self.from[link.index()];
+                each(reached(before), Some(link));
+                if seen.is_new(before) {
+                    open.push(before);
+                }
+            }
+        }
+        if last.is_some() {
+            each(last.as_slice(), None);
+        }
+    }
+
     /// The links of leaves with which a path between two nodes begins and ends.
     fn outer(&self, from: u32, to: u32) -> (Option<LinkId>, Option<LinkId>) {
         let [from, to] = [from, to].map(|node| self.ends[node as usize].leaf);
         (from.map(|(out, _)| out), to.map(|(_, back)| back))
+    }
+}
+
+/// Which places have been passed, told anew for each search without clearing.
+#[derive(Default)]
+pub struct Seen {
+    by: Vec<u32>,
+    search: u32,
+}
+
+impl Seen {
+    fn begin(&mut self, places: usize) {
+        self.search = self.search.wrapping_add(1);
+        if self.by.len() != places || self.search == 0 {
+            (self.by, self.search) = (vec![0; places], 1);
+        }
+    }
+
+    fn is_new(&mut self, place: u32) -> bool {
+        std::mem::replace(&mut self.by[place as usize], self.search) != self.search
     }
 }
 
@@ -192,12 +255,11 @@ pub struct Ways {
     /// By place.
     leaving: Vec<Vec<LinkId>>,
     share: Vec<f64>,
-    count: Vec<u64>,
 }
 
 impl Ways {
-    /// Finds the paths between two nodes, of which `near` is the search from the first; returns how many there are.
-    pub fn find(&mut self, graph: &Graph, near: &Near, (from, to): (u32, u32)) -> u64 {
+    /// Finds the paths between two nodes, of which `near` is the search from the first.
+    pub fn find(&mut self, graph: &Graph, near: &Near, (from, to): (u32, u32)) {
         for &place in &self.places {
             self.leaving[place as usize].clear();
         }
@@ -218,44 +280,25 @@ impl Ways {
                 leaving.push(link);
             }
         }
-        if self.places.last() != Some(&near.source) {
-            return 0;
-        }
-        self.count.resize(graph.leaving.len(), 0);
-        self.spread(graph, |ways| &mut ways.count, |count, _| count, u64::saturating_add)
     }
 
-    /// What comes to the target if each place hands `part` of what came to it to each link that it is left by; `of` has what came.
-    fn spread<T: Copy + Default + From<u8>>(
-        &mut self,
-        graph: &Graph,
-        of: fn(&mut Ways) -> &mut Vec<T>,
-        part: fn(T, usize) -> T,
-        add: fn(T, T) -> T,
-    ) -> T {
-        let (places, leaving) = (std::mem::take(&mut self.places), std::mem::take(&mut self.leaving));
-        let came = of(self);
-        places.iter().for_each(|&place| came[place as usize] = T::default());
-        if let Some(&source) = places.last() {
-            came[source as usize] = T::from(1);
-        }
-        for &place in places.iter().rev() {
-            let links = &leaving[place as usize];
-            let handed = part(came[place as usize], links.len());
-            for link in links {
-                let next = &mut came[graph.to[link.index()] as usize];
-                *next = add(*next, handed);
-            }
-        }
-        let all = places.first().map_or(T::default(), |&target| came[target as usize]);
-        (self.places, self.leaving) = (places, leaving);
-        all
-    }
-
-    /// The path at `share` of all, where at each place the links that lead on are equally likely: at 0 the one by the links found first.
-    pub fn at(&mut self, graph: &Graph, near: &Near, share: f64) -> Vec<LinkId> {
+    /// Finds which share of flows comes to each place, if each hands equal parts on to the links that it is left by.
+    fn spread(&mut self, graph: &Graph) {
         self.share.resize(graph.leaving.len(), 0.0);
-        self.spread(graph, |ways| &mut ways.share, |share, links| share / links.max(1) as f64, |a, b| a + b);
+        self.places.iter().for_each(|&place| self.share[place as usize] = 0.0);
+        if let Some(&source) = self.places.last() {
+            self.share[source as usize] = 1.0;
+        }
+        for &place in self.places.iter().rev() {
+            let links = &self.leaving[place as usize];
+            let handed = self.share[place as usize] / links.len().max(1) as f64;
+            links.iter().for_each(|link| self.share[graph.to[link.index()] as usize] += handed);
+        }
+    }
+
+    /// The path at `share` of all, where at each place the links that lead on are equally likely.
+    pub fn at(&mut self, graph: &Graph, near: &Near, share: f64) -> Vec<LinkId> {
+        self.spread(graph);
         let mut way = Vec::from_iter(self.outer.1);
         // What all paths before the chosen one have, and what those have that end as it does.
         let (mut before, mut place, mut likely) = (0.0, self.target, 1.0);
@@ -282,23 +325,5 @@ impl Ways {
         way.extend(self.outer.0);
         way.reverse();
         way
-    }
-
-    /// Calls `each` for every node on the paths: the links by which it is reached, and those by which it is left. The first node is
-    /// reached by none, the last left by none.
-    pub fn forks(&self, near: &Near, each: &mut dyn FnMut(&[LinkId], &[LinkId])) {
-        let (first, last) = self.outer;
-        let (first, last) = (first.as_slice(), last.as_slice());
-        if !first.is_empty() {
-            each(&[], first);
-        }
-        for &place in self.places.iter().rev() {
-            let reached = if place == near.source { first } else { near.links_to(place) };
-            let left = if place == self.target { last } else { &self.leaving[place as usize][..] };
-            each(reached, left);
-        }
-        if !last.is_empty() {
-            each(last, &[]);
-        }
     }
 }

@@ -74,20 +74,13 @@ impl Legs {
     fn of(routes: &mut Routes, links: usize) -> Legs {
         let mut legs =
             Legs { entered: vec![false; links], ends: vec![false; links], before: vec![LinkId::NONE; links] };
-        let mut heads = Vec::new();
         let fused = routes.fused().to_vec();
-        routes.forks(&mut |before, left| {
-            heads.clear();
-            for &link in left {
-                match before {
-                    [only] if fused[link.index()] => legs.before[link.index()] = *only,
-                    _ => heads.push(link),
+        routes.forks(&mut |before, left| match (before, left) {
+            ([only], Some(link)) if fused[link.index()] => legs.before[link.index()] = *only,
+            _ => {
+                if let Some(link) = left.filter(|_| !before.is_empty()) {
+                    legs.entered[link.index()] = true;
                 }
-            }
-            if !before.is_empty() {
-                heads.iter().for_each(|link| legs.entered[link.index()] = true);
-            }
-            if left.is_empty() || !heads.is_empty() {
                 before.iter().for_each(|link| legs.ends[link.index()] = true);
             }
         });
@@ -103,8 +96,25 @@ impl Legs {
     }
 }
 
+/// Whether all lanes together have less than half of the links with which paths end, whichever they are: a lane has links to one node,
+/// or fused ones. So it is in large fabrics, whose legs take long to find.
+fn are_too_small(links: &Table<LinkId, Link>, routes: &Routes, plan: &Plan) -> bool {
+    let mut into = vec![0; plan.nodes.len()];
+    plan.links.iter().for_each(|link| into[link.to as usize] += 1);
+    let fused = routes.fused().iter().filter(|&&fused| fused).count();
+    let most = LANES * into.into_iter().max().unwrap_or(0).max(fused);
+    let mut last = vec![false; links.len()];
+    routes.last_links().filter(|&link| links[link].general.is_none()).for_each(|link| last[link.index()] = true);
+    2 * most < last.iter().filter(|&&last| last).count()
+}
+
 /// Gives links their lanes; answers for how long what each exclusive lane brings is known.
 pub(super) fn assign(links: &mut Table<LinkId, Link>, routes: &mut Routes, plan: &Plan) -> [Option<Span>; LANES] {
+    if are_too_small(links, routes, plan) { [None; LANES] } else { assign_largest(links, routes, plan) }
+}
+
+/// Gives the links of the largest groups their lanes, if these have most links.
+fn assign_largest(links: &mut Table<LinkId, Link>, routes: &mut Routes, plan: &Plan) -> [Option<Span>; LANES] {
     let mut groups: BTreeMap<_, Group> = BTreeMap::new();
     let legs = Legs::of(routes, links.len());
     let mut seldom = stop::Seldom::default();
@@ -155,16 +165,17 @@ fn exclusive(links: &Table<LinkId, Link>, routes: &mut Routes, barred: impl Fn(&
     let fused = routes.fused().to_vec();
     routes.forks(&mut |before, left| {
         let lanes = || before.iter().map(|&link| links[link].lane).chain(before.is_empty().then_some(NO_LANE));
-        for port in left.iter().filter(|port| !fused[port.index()]) {
-            for lane in lanes() {
-                let first = *feeder[port.index()].get_or_insert(lane);
-                if first != lane || links[*port].general.is_some() || barred(&links[*port]) {
-                    [first, lane].into_iter().for_each(|lane| exclusive[usize::from(lane)] = false);
-                }
-            }
+        let Some(port) = left else {
+            return before.iter().for_each(|&link| exclusive[usize::from(links[link].lane)] = false);
+        };
+        if fused[port.index()] {
+            return;
         }
-        if left.is_empty() {
-            before.iter().for_each(|&link| exclusive[usize::from(links[link].lane)] = false);
+        for lane in lanes() {
+            let first = *feeder[port.index()].get_or_insert(lane);
+            if first != lane || links[port].general.is_some() || barred(&links[port]) {
+                [first, lane].into_iter().for_each(|lane| exclusive[usize::from(lane)] = false);
+            }
         }
     });
     std::array::from_fn(|lane| exclusive[lane])
@@ -224,6 +235,14 @@ mod tests {
     use crate::net::{Layout, Paths, build};
     use elephan_scenario::{Override, Source, read};
 
+    fn net(text: &str, overrides: &[&str]) -> (Plan, Net) {
+        let overrides: Vec<Override> = overrides.iter().map(|o| Override::parse(o).unwrap()).collect();
+        let plan = read(&Source::toml("test.toml", text), &overrides, None).unwrap().plan;
+        let observed = crate::observed::observed_ports(&plan);
+        let net = build(&plan, &observed, &Layout::default(), Paths::default()).unwrap();
+        (plan, net)
+    }
+
     /// The lane of each link by name, and for how long each lane is known.
     fn lanes(pairs: u32, overrides: &[&str]) -> (Vec<(String, u8)>, [Option<Span>; LANES]) {
         let text = format!(
@@ -243,10 +262,7 @@ mod tests {
             kind = "bulk"
             "#
         );
-        let overrides: Vec<Override> = overrides.iter().map(|o| Override::parse(o).unwrap()).collect();
-        let plan = read(&Source::toml("test.toml", &text), &overrides, None).unwrap().plan;
-        let observed = crate::observed::observed_ports(&plan);
-        let net = build(&plan, &observed, &Layout::default(), Paths::default()).unwrap();
+        let (plan, net) = net(&text, overrides);
         let names = plan.links.iter().map(|l| l.name.clone());
         (names.zip(net.links.iter().map(|l| l.lane)).collect(), net.lookahead)
     }
@@ -271,6 +287,24 @@ mod tests {
         // What is on its way to a router is known for the delay of the access links, what is on its way to a host never.
         let expected = |lane| [in_left, in_right].contains(&lane).then_some(Span::from_us(500));
         assert_eq!(known, [0, 1, 2, 3].map(expected));
+    }
+
+    /// What is left out where lanes are too small would have found none.
+    #[test]
+    fn large_fabrics_have_none() {
+        for (k, too_small) in [(4, false), (8, true), (12, true)] {
+            let text = format!(
+                r#"
+                duration = "1 ms"
+                template = {{ kind = "fat-tree", k = {k}, rate = "10 Gbps", delay = "1 us" }}
+                traffic = [{{ from = "host", to = "host", kind = "bulk", pairing = "permutation" }}]
+                "#
+            );
+            let (plan, mut net) = net(&text, &[]);
+            assert_eq!(are_too_small(&net.links, &net.routes, &plan), too_small, "{k}");
+            assert_eq!(assign_largest(&mut net.links, &mut net.routes, &plan), [None; LANES], "{k}");
+            assert!(net.links.iter().all(|link| link.lane == NO_LANE), "{k}");
+        }
     }
 
     #[test]
