@@ -134,6 +134,17 @@ def resolved_toml(
 ) -> str:
     """The resolved scenario in TOML, every default spelled out, and nothing else."""
 
+def port_ways(
+    text: str,
+    name: str,
+    format: Format,
+    overrides: Overrides = "{}",
+    seed: int | None = None,
+    cancel: Cancel | None = None,
+    agreed: object = None,
+) -> str:
+    """JSON: for each port its name (`port`), how packets pass it (`way`) and what keeps it from being faster (`because`)."""
+
 def toml_values(text: str, cancel: Cancel | None = None) -> str:
     """The values of a text in TOML as JSON, with no check but that of its syntax."""
 

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use serde_json::{Map, Value, json};
 
-use crate::errors::{ScenarioError, guard, guard_long, scenario_errors};
+use crate::errors::{ScenarioError, guard, guard_long, scenario_error, scenario_errors};
 use crate::guest::Loader;
 use crate::json;
 use crate::run::Cancel;
@@ -19,6 +19,7 @@ use crate::run::Cancel;
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(resolved_toml, module)?)?;
+    module.add_function(wrap_pyfunction!(port_ways, module)?)?;
     module.add_function(wrap_pyfunction!(toml_values, module)?)?;
     module.add_function(wrap_pyfunction!(variants, module)?)?;
     module.add_function(wrap_pyfunction!(find_file, module)?)?;
@@ -234,6 +235,36 @@ fn resolved_toml(
             let resolved =
                 overrides.to_overrides().and_then(|overrides| elephan_scenario::read(&source, &overrides, seed));
             Ok(resolved.map_err(scenario_errors)?.toml())
+        })
+    })
+}
+
+/// For each port, in JSON, how packets pass it (`way`) and what keeps it from being faster (`because`).
+#[pyfunction]
+#[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None, cancel=None, agreed=None))]
+#[expect(clippy::too_many_arguments, reason = "the Python function names each")]
+fn port_ways(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    format: &str,
+    overrides: Overrides,
+    seed: Option<u64>,
+    cancel: Option<&Bound<'_, Cancel>>,
+    agreed: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let source = source(text, name, format, agreed)?;
+    let flag = cancel.map(|cancel| cancel.get().flag());
+    py.detach(|| {
+        guard_long(flag, || {
+            let overrides = overrides.to_overrides().map_err(scenario_errors)?;
+            let plan = elephan_scenario::read(&source, &overrides, seed).map_err(scenario_errors)?.plan;
+            let ways = elephan_sim::ways(&plan)
+                .map_err(|error| scenario_error(format!("{}: {error}", source.name())))?;
+            let row = |(link, (way, because)): (&elephan_scenario::Link, &(elephan_sim::Way, Vec<String>))| {
+                json!({ "port": link.name, "way": way.name(), "because": because })
+            };
+            json::text(&plan.links.iter().zip(&ways).map(row).collect::<Vec<_>>())
         })
     })
 }

@@ -34,7 +34,7 @@ mod target;
 mod world;
 
 pub use error::Error;
-pub use net::Paths;
+pub use net::{Paths, Way};
 pub use world::Progress;
 
 use elephan_record::Recorder;
@@ -46,6 +46,11 @@ use serde_json::Value;
 /// `watch` is called every few thousand events and answers whether to go on.
 pub fn run(plan: &Plan, recorder: &mut Recorder, watch: &mut dyn FnMut(&Progress) -> bool) -> Result<Value, Error> {
     run_on(plan, recorder, Paths::default(), watch)
+}
+
+/// For each port of `plan`, in the order of its links, how packets pass it, and in words what keeps it from being faster.
+pub fn ways(plan: &Plan) -> Result<Vec<(Way, Vec<String>)>, Error> {
+    net::ways(plan, &observed::observed_ports(plan), &net::Layout::of(plan))
 }
 
 /// As [`run`], with a choice of the paths through ports, for comparing them.

@@ -163,6 +163,13 @@ def resolved_toml(source: Source, overrides: Overrides, seed: int | None = None)
     return str(call_with("resolved_toml", source.text, source.name, source.format, given, seed, agreed=source.agreed))
 
 
+def port_ways(source: Source, overrides: Overrides, seed: int | None = None) -> list[dict[str, Any]]:
+    """Returns for each port its name (`port`), how packets pass it (`way`: `fast`, `fused`, `ahead` or `queued`) and what keeps it
+    from being faster (`because`, a list).
+    """
+    return [dict(one) for one in json.loads(_read("port_ways", source, override_text(overrides), seed))]
+
+
 def toml_values(text: str) -> dict[str, Any]:
     """Returns the values of a text in TOML, as `tomllib.loads` does, 20 times as fast."""
     return dict(json.loads(call("toml_values", text)))

@@ -4,32 +4,25 @@ use std::collections::VecDeque;
 
 use elephan_engine::{EventQueue, LANES, Lanes, Ring};
 use elephan_host::transmit::Device;
-use elephan_link::queue::{Discipline, Limit, Queue, QueueSpec};
+use elephan_link::queue::{Discipline, Limit, QueueSpec};
 use elephan_link::{Concerned, Loss, pause, pause::Gate};
 use elephan_random::Stream;
-use elephan_scenario::{Ecmp, NodeKind, Plan, limit_of};
+use elephan_scenario::{Ecmp, Link as LinkPlan, NodeKind, Plan, limit_of};
 use elephan_units::{Span, Time, Transmitter, stop};
 
-use super::flow_control::{self, counts_queues, sends_pause};
+use super::flow_control::{self, sends_pause};
 use super::graph::Graph;
 use super::link::{Counts, General, Link, LossProcess, Losses, Sending, Window};
 use super::port::ahead::Ahead;
 use super::port::impair::Impair;
+use super::port::limiters::Limiters;
 use super::port::taps::Taps;
 use super::route::{NoRoute, PLACES_MAX, Routes};
+use super::way::{Facts, Paths, Reason, Way};
 use super::{Layout, Management, NONE, Net, congestion_management, lanes, nic};
 use crate::Error;
 use crate::ids::{LinkId, Table};
 use crate::packet::Packets;
-
-/// What the builder is told beside the plan.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Paths {
-    /// Every port general, for comparing the two paths.
-    pub general: bool,
-    /// Each frame goes through the queue of its general port and each end of a transmission there has its event, for comparing.
-    pub eager: bool,
-}
 
 /// Builds the network. `observed[i]` says whether the queue of link `i` is looked at during the run; `layout`
 /// has the taps of captures.
@@ -56,10 +49,8 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         let egress = std::mem::take(&mut egress[i]);
         switches.push(flow_control::switch(plan, i as u32, s, capacity, egress));
     }
-    let mut changes = vec![false; plan.links.len()];
-    plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
-    let roce = nic::Needs::of(plan);
-    let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), (paths, changes[i], roce));
+    let facts = all_facts(plan, layout, paths, |i| switch_of[plan.links[i].from as usize] != NONE);
+    let link = |i: usize| link(facts[i], (&switch_of, &port_of), layout.taps(i));
     let mut links: Table<LinkId, Link> = (0..plan.links.len()).map(link).collect::<Vec<_>>().into();
     let mut routes = routes(plan)?;
     // Other routes may feed a link from elsewhere.
@@ -101,27 +92,42 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     })
 }
 
-fn link(
-    plan: &Plan,
-    i: usize,
-    nodes: (&[u32], &[u32]),
-    taps: Taps,
-    (paths, changes, roce): (Paths, bool, nic::Needs),
-) -> Link {
+/// What decides about the port of each link; `memory` says whose switch has one.
+fn all_facts<'a>(plan: &'a Plan, layout: &Layout, paths: Paths, memory: impl Fn(usize) -> bool) -> Vec<Facts<'a>> {
+    let mut changes = vec![false; plan.links.len()];
+    plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
+    let roce = nic::Needs::of(plan);
+    let facts = |(i, link): (usize, &'a LinkPlan)| Facts {
+        plan,
+        link,
+        paths,
+        roce,
+        changes: changes[i],
+        memory: memory(i),
+        captured: layout.taps(i) != Taps::NONE,
+    };
+    plan.links.iter().enumerate().map(facts).collect()
+}
+
+/// The way through each port, and what keeps it from being faster.
+pub fn ways(plan: &Plan, observed: &[bool], layout: &Layout) -> Result<Vec<(Way, Vec<String>)>, Error> {
+    let net = build(plan, observed, layout, Paths::default())?;
+    let facts = all_facts(plan, layout, Paths::default(), |i| net.links[LinkId::of(i)].out_of != NONE);
+    let fused = |i: usize| net.routes.fused().get(i).is_some_and(|&fused| fused);
+    Ok(facts.iter().enumerate().map(|(i, facts)| facts.way(fused(i))).collect())
+}
+
+fn link(facts: Facts<'_>, (switch_of, port_of): (&[u32], &[u32]), taps: Taps) -> Link {
     stop::look();
-    let (switch_of, port_of) = nodes;
-    let l = &plan.links[i];
+    let Facts { plan, link: l, .. } = facts;
     let into = switch_of[l.to as usize];
-    let out_of = switch_of[l.from as usize];
-    let into_port = port_of[l.reverse as usize];
     // A switch without memory only delays; one with memory charges first and delays in its stage.
     let latency = match &plan.nodes[l.to as usize].kind {
         NodeKind::Switch(s) if into == NONE => s.latency,
         _ => Span::ZERO,
     };
-    let can_be_paused = sends_pause(plan, l.to);
-    let counted = counts_queues(plan, l.from);
-    let watched = plan.record.events && (can_be_paused || sends_pause(plan, l.from));
+    let way_out = plan.nodes[l.from as usize].models.transmit.as_ref();
+    let latency = latency + way_out.map_or(Span::ZERO, |words| words.delay);
     // Of a FIFO arithmetic knows everything ahead; other disciplines decide by themselves.
     let fifo = match &l.queue {
         QueueSpec::Fifo(fifo) => Some(fifo),
@@ -130,95 +136,84 @@ fn link(
     let limiters = congestion_management::limiters(plan, l);
     // Each limiter holds as much of senders that cannot be stopped as the queue, of whatever kind.
     let limit = if limiters.is_some() { limit_of(&l.queue) } else { fifo.and_then(|f| f.limit) };
-    let limit = Limit::of(limit, l.bdp_bytes);
-    let mark_above = Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes);
-    let way_out = plan.nodes[l.from as usize].models.transmit;
-    let device = way_out.as_ref().and_then(Device::new).map(Box::new);
-    let device_delay = way_out.map_or(Span::ZERO, |words| words.delay);
-    let plain = fifo.is_some() && device.is_none() && l.impairments.is_none() && taps == Taps::NONE;
-    let managed = !plan.congestion_management.is_none();
-    let at_host = matches!(plan.nodes[l.from as usize].kind, NodeKind::Host);
-    let general = paths.general
-        || changes
-        || (roce.is_used && at_host)
-        || (roce.telemetry && !at_host)
-        || !plain
-        || !l.up
-        || out_of != NONE
-        || can_be_paused
-        || managed;
-    let mut queue = flow_control::queue(plan, l);
-    queue.set_rate(l.rate);
-    queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
-    let reaction = plan.nodes[l.from as usize].pause;
-    let (nic, tells) = (roce.is_used && at_host, roce.telemetry && !at_host);
-    let (pfc, points) = (flow_control::station(plan, l), congestion_management::points(plan, l, &queue));
-    let looks = device.is_some() || counted || nic || tells || pfc.is_some() || points.is_some() || limiters.is_some();
-    let impair = Impair::new(plan.seed, &l.name, &l.impairments);
-    let minds_idle = queue.minds_idle() || paths.eager;
-    let aside = device.is_none() && impair.is_none() && taps == Taps::NONE && !managed && !tells;
-    let open = aside && !minds_idle && !flow_control::stops_queues(plan, l.from);
-    let straight = plain && matches!(queue, Queue::Fifo(_)) && !looks;
-    let loss = loss(plan.seed, &l.name, (&l.loss, l.impairments.packets), "loss");
-    let tx = Transmitter::new(l.rate);
-    // A transmit queue is looked at whenever a socket has something to send.
-    let able = open && straight && !changes && loss.is_none() && way_out.is_none() && tx.is_exact();
     Link {
-        tx,
+        tx: Transmitter::new(l.rate),
         busy_until: Time::ZERO,
-        delay: l.delay + latency + device_delay,
-        limit,
-        mark_above,
+        delay: l.delay + latency,
+        limit: Limit::of(limit, l.bdp_bytes),
+        mark_above: Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes),
         waiting: Ring::default(),
         waiting_charged: 0,
         waiting_wire: 0,
         flight: Ring::default(),
         framing: l.framing.cost(),
-        general: general.then(|| {
-            Box::new(General {
-                open,
-                straight,
-                minds_idle,
-                steady: !changes,
-                queue,
-                sending: Sending::Nothing,
-                down: !l.up,
-                counted,
-                end_scheduled: false,
-                unsettled: false,
-                gate: Gate::default(),
-                pfc,
-                response: reaction.obey.then(|| pause::quanta(l.rate, reaction.response_quanta)),
-                wake: Time::NEVER,
-                control: None,
-                refresh: Time::NEVER,
-                refresh_armed: Time::NEVER,
-                integrated: Time::ZERO,
-                waiting_since_ps: 0,
-                packet_ps: 0,
-                wait_ps: 0,
-                latency: latency + device_delay,
-                device,
-                urgent: VecDeque::new(),
-                points,
-                limiters,
-                impair,
-                taps,
-                ahead: Ahead::new(able),
-                nic: nic.then(Box::default),
-                tells,
-                watch: watched.then(Box::default),
-            })
-        }),
-        loss,
+        general: facts.is_general().then(|| Box::new(general(facts, taps, latency, limiters))),
+        loss: loss(plan.seed, &l.name, (&l.loss, l.impairments.packets), "loss"),
         counts: Counts::default(),
         stage: Ring::default(),
         into,
-        into_port,
+        into_port: port_of[l.reverse as usize],
         lane: lanes::NO_LANE,
-        out_of,
+        out_of: switch_of[l.from as usize],
         reverse: LinkId(l.reverse),
         rate: l.rate,
+    }
+}
+
+/// What a general port has.
+fn general(facts: Facts<'_>, taps: Taps, latency: Span, limiters: Option<Box<Limiters>>) -> General {
+    let Facts { plan, link: l, .. } = facts;
+    let mut queue = flow_control::queue(plan, l);
+    queue.set_rate(l.rate);
+    queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
+    let reaction = plan.nodes[l.from as usize].pause;
+    let watched = plan.record.events && (facts.holds(Reason::MayBePaused) || sends_pause(plan, l.from));
+    let points = congestion_management::points(plan, l, &queue);
+    let minds_idle = queue.minds_idle() || facts.holds(Reason::Eager);
+    let aside = [Reason::Device, Reason::Impaired, Reason::Captured, Reason::Managed, Reason::Telemetry];
+    let looks = [
+        Reason::Discipline,
+        Reason::Device,
+        Reason::Impaired,
+        Reason::Captured,
+        Reason::Priorities,
+        Reason::Counted,
+        Reason::Rdma,
+        Reason::Telemetry,
+    ];
+    General {
+        open: !facts.any(&aside) && !minds_idle && !flow_control::stops_queues(plan, l.from),
+        straight: !facts.any(&looks) && points.is_none() && limiters.is_none(),
+        minds_idle,
+        steady: !facts.changes,
+        queue,
+        sending: Sending::Nothing,
+        down: !l.up,
+        counted: facts.holds(Reason::Counted),
+        end_scheduled: false,
+        unsettled: false,
+        gate: Gate::default(),
+        pfc: flow_control::station(plan, l),
+        response: reaction.obey.then(|| pause::quanta(l.rate, reaction.response_quanta)),
+        wake: Time::NEVER,
+        control: None,
+        refresh: Time::NEVER,
+        refresh_armed: Time::NEVER,
+        integrated: Time::ZERO,
+        waiting_since_ps: 0,
+        packet_ps: 0,
+        wait_ps: 0,
+        latency,
+        device: plan.nodes[l.from as usize].models.transmit.as_ref().and_then(Device::new).map(Box::new),
+        urgent: VecDeque::new(),
+        points,
+        limiters,
+        impair: Impair::new(plan.seed, &l.name, &l.impairments),
+        taps,
+        ahead: Ahead::new(facts.is_ahead()),
+        nic: facts.holds(Reason::Rdma).then(Box::default),
+        tells: facts.holds(Reason::Telemetry),
+        watch: watched.then(Box::default),
     }
 }
 

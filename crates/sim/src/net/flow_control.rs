@@ -43,12 +43,16 @@ pub fn stops_queues(plan: &Plan, node: u32) -> bool {
     }
 }
 
+/// Whether the port of a link keeps priorities apart: its switch has PFC, or its neighbour pauses single priorities.
+pub fn by_priority(plan: &Plan, link: &Link) -> bool {
+    [link.from, link.to].iter().any(|&node| matches!(of(plan, node), FlowControl::Pfc(_)))
+}
+
 /// The queue of a port. One of a switch with PFC, or whose neighbour pauses single priorities, keeps them apart: a kind that
 /// does not by itself is had once for each priority, and these share the link alike.
 pub fn queue(plan: &Plan, link: &Link) -> Queue {
     let queue = link.queue.build(link.bdp_bytes);
-    let by_priority = [link.from, link.to].iter().any(|&node| matches!(of(plan, node), FlowControl::Pfc(_)));
-    if queue.has_priorities() || !by_priority {
+    if queue.has_priorities() || !by_priority(plan, link) {
         return queue;
     }
     QueueSpec::Ets(EtsSpec::of_priorities(&link.queue)).build(link.bdp_bytes)

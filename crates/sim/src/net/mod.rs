@@ -33,6 +33,7 @@ mod route;
 mod straight;
 mod switch;
 mod tap;
+mod way;
 
 use std::hint::select_unpredictable;
 
@@ -42,7 +43,7 @@ use elephan_link::queue::{Discarded, Item};
 use elephan_units::{Span, Time};
 
 pub use crate::target::NONE;
-pub use build::{Paths, build};
+pub use build::{build, ways};
 pub use capture::{Captures, Layout};
 pub use graph::Graph;
 pub use link::{Counts, Flight, Link, Onward, Window};
@@ -52,6 +53,7 @@ pub use occurrence::{Deadlock, Kind, Occurrence};
 pub use port::episodes::PauseIntervals;
 pub use route::Routes;
 pub use switch::Switch;
+pub use way::{Paths, Way};
 
 use crate::ids::{LinkId, Table};
 use crate::packet::{Packets, flags};

@@ -5,16 +5,18 @@ say which port was paused when and by whom, and whose packets waited; in Python 
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from elephan.base.errors import InputError
 from elephan.cli import state
 from elephan.cli.live import Live
 from elephan.cli.options import FilesFrom, Json, NoReport, PythonFrom, Scenario, Seed, Set, Verbose, out_option
 from elephan.cli.parser import Option
-from elephan.cli.show import show
+from elephan.cli.show import print_json, show
 from elephan.experiment.job import Job
 from elephan.experiment.trials import Variant
+from elephan.report.screen import Screen
+from elephan.report.words.ways import ways_table
 from elephan.result import run as runs
 from elephan.result.folder import default_folder
 from elephan.scenario import core
@@ -33,6 +35,9 @@ def command(
     warmup_check: Annotated[
         bool, Option("--warmup-check", help="Say how long the run warms up, by MSER-5, and whether the scenario leaves that out.")
     ] = False,
+    ports: Annotated[
+        bool, Option("--ports", help="Say which way packets take through each port, and why it is no faster; run nothing.")
+    ] = False,
     replace: Annotated[bool, Option("--replace", help="Replace the result of another scenario or seed in --out.")] = False,
     python_from: PythonFrom = None,
     files_from: FilesFrom = None,
@@ -49,8 +54,12 @@ def command(
         resolved = core.resolve(source, changes, seed)
     except InputError as error:
         raise InputError(f"{error}{hint_of_sweep(set or [], str(error))}") from error.__cause__
+    run_with = runs.capturing(source, changes, seed) if pcap else changes
     if pcap:
-        resolved = core.resolve(source, runs.capturing(source, changes, seed), seed)
+        resolved = core.resolve(source, run_with, seed)
+    if ports:
+        _show_ways(core.port_ways(source, run_with, seed), json)
+        return
     folder = out or default_folder(f"{source.stem}-{resolved['seed']}", runs.experiment(resolved["toml"]))
     with live.run(Job(source, changes, resolved["seed"], Variant(""))):
         done = runs.run(
@@ -66,6 +75,13 @@ def command(
             files_from=files_from,
         )
         _show(done, scenario, folder, warmup_check, bool(resolved.get("has_sweep")), json, no_report)
+
+
+def _show_ways(ways: list[dict[str, Any]], json: bool) -> None:
+    if json:
+        print_json(ways)
+    else:
+        Screen().print(ways_table(ways))
 
 
 def _show(done: runs.Run, scenario: str, folder: Path, warmup_check: bool, has_sweep: bool, json: bool, no_report: bool) -> None:

@@ -1,0 +1,206 @@
+//! Which way packets take through each port, and why.
+//!
+//! A port is [`Way::Fast`] unless something holds that needs a queue or an event: then it is general. A general port is computed ahead
+//! ([`Way::Ahead`]) while all that waits in it is a FIFO that nobody looks into. What decides is here and nowhere else: the builder
+//! asks, and `elephan run --ports` tells.
+
+use elephan_host::transmit::Device;
+use elephan_link::Loss;
+use elephan_link::queue::QueueSpec;
+use elephan_scenario::{Link as LinkPlan, NodeKind, Plan};
+use elephan_units::Transmitter;
+
+use super::{flow_control, nic};
+
+/// What the builder is told beside the plan.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Paths {
+    /// Every port general, for comparing the two paths.
+    pub general: bool,
+    /// Each frame goes through the queue of its general port and each end of a transmission there has its event, for comparing.
+    pub eager: bool,
+}
+
+/// How packets pass a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Waiting and drops follow from arithmetic when a packet comes.
+    Fast,
+    /// As [`Way::Fast`], together with the port before it, which alone feeds it.
+    Fused,
+    /// A transmission ends with an event if somebody awaits it; what waits is computed ahead where that is sure.
+    Ahead,
+    /// Each packet goes through the queue, and each transmission that somebody awaits ends with an event.
+    Queued,
+}
+
+impl Way {
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Fast => "fast",
+            Way::Fused => "fused",
+            Way::Ahead => "ahead",
+            Way::Queued => "queued",
+        }
+    }
+}
+
+/// What makes a port slower than it could be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    AllGeneral,
+    Memory,
+    MayBePaused,
+    Down,
+    Changes,
+    Managed,
+    Rdma,
+    Telemetry,
+    Discipline,
+    Device,
+    Impaired,
+    Captured,
+    Eager,
+    WayOut,
+    Priorities,
+    Counted,
+    Losses,
+    Inexact,
+}
+
+/// Each of these makes a port general.
+const GENERAL: [Reason; 12] = [
+    Reason::AllGeneral,
+    Reason::Memory,
+    Reason::MayBePaused,
+    Reason::Down,
+    Reason::Changes,
+    Reason::Managed,
+    Reason::Rdma,
+    Reason::Telemetry,
+    Reason::Discipline,
+    Reason::Device,
+    Reason::Impaired,
+    Reason::Captured,
+];
+/// With each of these a general port is not computed ahead.
+const QUEUED: [Reason; 14] = [
+    Reason::Changes,
+    Reason::Managed,
+    Reason::Rdma,
+    Reason::Telemetry,
+    Reason::Discipline,
+    Reason::Device,
+    Reason::Impaired,
+    Reason::Captured,
+    Reason::Eager,
+    Reason::WayOut,
+    Reason::Priorities,
+    Reason::Counted,
+    Reason::Losses,
+    Reason::Inexact,
+];
+
+/// What decides about the port of one link.
+#[derive(Clone, Copy)]
+pub struct Facts<'a> {
+    pub plan: &'a Plan,
+    pub link: &'a LinkPlan,
+    pub paths: Paths,
+    pub roce: nic::Needs,
+    /// The scenario changes the link during the run.
+    pub changes: bool,
+    /// Its switch has a memory.
+    pub memory: bool,
+    /// Captures look at the port.
+    pub captured: bool,
+}
+
+impl Facts<'_> {
+    /// Whether a host sends over the link.
+    fn at_host(&self) -> bool {
+        matches!(self.plan.nodes[self.link.from as usize].kind, NodeKind::Host)
+    }
+
+    pub fn holds(&self, reason: Reason) -> bool {
+        let (plan, link) = (self.plan, self.link);
+        let transmit = plan.nodes[link.from as usize].models.transmit.as_ref();
+        match reason {
+            Reason::AllGeneral => self.paths.general,
+            Reason::Memory => self.memory,
+            Reason::MayBePaused => flow_control::sends_pause(plan, link.to),
+            Reason::Down => !link.up,
+            Reason::Changes => self.changes,
+            Reason::Managed => !plan.congestion_management.is_none(),
+            Reason::Rdma => self.roce.is_used && self.at_host(),
+            Reason::Telemetry => self.roce.telemetry && !self.at_host(),
+            Reason::Discipline => !matches!(link.queue, QueueSpec::Fifo(_)),
+            Reason::Device => transmit.is_some_and(|words| Device::new(words).is_some()),
+            Reason::Impaired => !link.impairments.is_none(),
+            Reason::Captured => self.captured,
+            Reason::Eager => self.paths.eager,
+            Reason::WayOut => transmit.is_some(),
+            Reason::Priorities => flow_control::by_priority(plan, link),
+            Reason::Counted => flow_control::counts_queues(plan, link.from),
+            Reason::Losses => !matches!(link.loss, Loss::None),
+            Reason::Inexact => !Transmitter::new(link.rate).is_exact(),
+        }
+    }
+
+    pub fn any(&self, reasons: &[Reason]) -> bool {
+        reasons.iter().any(|&reason| self.holds(reason))
+    }
+
+    /// Whether the port needs a queue and events.
+    pub fn is_general(&self) -> bool {
+        self.any(&GENERAL)
+    }
+
+    /// Whether what waits in the port, if it is general, may be computed ahead.
+    pub fn is_ahead(&self) -> bool {
+        !self.any(&QUEUED)
+    }
+
+    /// The way through the port, and what keeps it from being faster; `fused` is of a fast port.
+    pub fn way(&self, fused: bool) -> (Way, Vec<String>) {
+        let general = self.is_general();
+        let way = match (general, self.is_ahead()) {
+            (false, _) if fused => Way::Fused,
+            (false, _) => Way::Fast,
+            (true, true) => Way::Ahead,
+            (true, false) => Way::Queued,
+        };
+        let mut because: Vec<Reason> = Vec::new();
+        if general {
+            let also = QUEUED.iter().filter(|reason| !GENERAL.contains(reason));
+            because.extend(GENERAL.iter().chain(also).filter(|&&reason| self.holds(reason)));
+        }
+        (way, because.into_iter().map(|reason| self.told(reason)).collect())
+    }
+
+    /// A reason in words.
+    fn told(&self, reason: Reason) -> String {
+        let node = |node: u32| &self.plan.nodes[node as usize].name;
+        let (from, to) = (node(self.link.from), node(self.link.to));
+        match reason {
+            Reason::AllGeneral => "all ports are to be general".to_owned(),
+            Reason::Memory => format!("{from} has a memory"),
+            Reason::MayBePaused => format!("{to} may pause it"),
+            Reason::Down => "it is down at first".to_owned(),
+            Reason::Changes => "a change concerns it".to_owned(),
+            Reason::Managed => "switches notify of congestion".to_owned(),
+            Reason::Rdma => "its host may send RDMA".to_owned(),
+            Reason::Telemetry => "packets carry telemetry of it".to_owned(),
+            Reason::Discipline => format!("its queue is {}", self.link.queue.name()),
+            Reason::Device => format!("{from} spaces its frames"),
+            Reason::Impaired => "it delays, reorders or duplicates".to_owned(),
+            Reason::Captured => "packets are captured at it".to_owned(),
+            Reason::Eager => "all events are to be there".to_owned(),
+            Reason::WayOut => format!("{from} has a transmit queue"),
+            Reason::Priorities => "it keeps priorities apart".to_owned(),
+            Reason::Counted => format!("{from} counts each queue"),
+            Reason::Losses => "it loses packets".to_owned(),
+            Reason::Inexact => "a byte takes no whole picoseconds at its rate".to_owned(),
+        }
+    }
+}
