@@ -122,3 +122,32 @@ def test_python_files_and_functions_stay_short():
             if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno + 1 > 95:
                 long.append(f"{file.name}:{node.lineno}: {node.name}")
     assert long == []
+
+
+# Longer today: they may grow no further, and leave when they are short. Clippy holds the length of functions and how many
+# arguments they have, with its own exceptions (`expect`).
+LONG_FILES = {
+    "crates/cc/src/controller.rs": 505,
+    "crates/py/src/tcp.rs": 548,
+    "crates/scenario/tests/good.rs": 813,
+    "crates/sim/tests/pfc.rs": 799,
+    "crates/tcp/src/endpoint/mod.rs": 564,
+    "crates/tcp/src/endpoint/send.rs": 529,
+    "crates/tcp/src/options/mod.rs": 511,
+    "crates/tcp/src/receive_buffer.rs": 580,
+    "crates/tcp/src/receiver.rs": 549,
+    "crates/tcp/src/recovery/mod.rs": 548,
+    "crates/tcp/src/scoreboard/mod.rs": 570,
+    "crates/tcp/src/stacks.rs": 673,
+    "explore/src/model/session.svelte.ts": 523,
+}
+
+
+def test_files_of_rust_and_of_the_page_stay_short():
+    files = [*ROOT.glob("crates/**/*.rs"), *ROOT.glob("explore/src/**/*.ts"), *ROOT.glob("explore/src/**/*.svelte")]
+    assert len(files) > 500
+    lines = {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8").count("\n") for file in files}
+    long = {name: count for name, count in lines.items() if count > 500}
+    grown = {name: count for name, count in long.items() if count > LONG_FILES.get(name, 500)}
+    assert grown == {}
+    assert LONG_FILES.keys() - long.keys() == set(), "these are short now"

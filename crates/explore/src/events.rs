@@ -150,6 +150,7 @@ impl<'a> Story<'a> {
     }
 
     /// The sentence of an episode.
+    #[expect(clippy::too_many_lines, reason = "an arm for each kind of episode")]
     fn tell(&self, rows: &[&Row]) -> Option<Told> {
         let (first, last) = (rows.first()?, rows.last()?);
         let at = self.instant(first.at);

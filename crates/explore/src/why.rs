@@ -14,6 +14,7 @@ use crate::ways::Busy;
 const UNSENT_BYTES: f64 = 1.0;
 
 /// Spans of time and what limited the flow in them, merged where the reason stays.
+#[expect(clippy::too_many_lines, reason = "a span for each sample, by one ladder of reasons")]
 pub fn why(open: &Open, ask: Ask<'_>) -> Result<Reply, Trouble> {
     let flow = ask.maybe_u64("flow")?.ok_or("flow is missing: the number of a flow")?;
     let tables = open.tables();

@@ -104,6 +104,7 @@ impl Sysctls {
     }
 
     /// Changes the options that the settings name. What no setting names stays as the stack has it.
+    #[expect(clippy::too_many_lines, reason = "an arm for each setting of the kernel")]
     pub fn apply(&self, o: &mut Options) {
         let flag = |name: &str, option: &mut bool| {
             if let Some(value) = self.number(name) {

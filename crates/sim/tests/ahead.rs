@@ -175,6 +175,7 @@ fn rests() -> impl Strategy<Value = Rest> {
         )
 }
 
+#[expect(clippy::too_many_lines, reason = "each arm is a scenario")]
 fn plan(shape: &Shape, loads: &[Load], rest: &Rest) -> Plan {
     let mut b = Builder::new(Span(rest.duration_ps.max(1)));
     let switches: Vec<u32> = (0..=shape.above.len()).map(|_| b.switch(None, Span::ZERO, FlowControl::None)).collect();

@@ -135,6 +135,7 @@ impl Connections<'_> {
         self.word(&name)
     }
 
+    #[expect(clippy::too_many_lines, reason = "a line for each column of a row")]
     fn row(&mut self, key: Key, live: &Live, end: usize, number: i64, shares: &Shares) -> ConnectionRow {
         let c = &live.connection;
         let (first, second) = if (end == 0) != live.swapped { (key.0, key.1) } else { (key.1, key.0) };

@@ -32,6 +32,7 @@ fn option_name(level: i64, option: i64) -> String {
 }
 
 impl Host {
+    #[expect(clippy::too_many_lines, reason = "an arm for each option of a socket")]
     pub(super) fn set_option(&mut self, args: &[Value]) -> Result<Outcome, Stop> {
         let index = self.stream(args)?;
         let (level, option) = (number(args, 1)?, number(args, 2)?);

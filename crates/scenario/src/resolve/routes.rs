@@ -137,6 +137,26 @@ impl<'a> Graph<'a> {
         }
         nearer
     }
+
+    /// Adds the flows of each bundle to the links that they cross, whose trees must be there.
+    fn cross(&self, bundles: &BTreeMap<(u32, u32), Bundle>, crossings: &mut [Crossing]) {
+        let mut ways: BTreeMap<u32, Vec<(u32, bool, &Bundle)>> = BTreeMap::new();
+        for ((a, b), bundle) in bundles {
+            ways.entry(*b).or_default().push((*a, true, bundle));
+            ways.entry(*a).or_default().push((*b, false, bundle));
+        }
+        let (mut seen, mut call) = (vec![0; self.out.len()], 0);
+        for (target, ways) in ways {
+            let nearer = self.nearer(target);
+            for (from, data, bundle) in ways {
+                stop::look();
+                call += 1;
+                nearer.links_from(from, (&mut seen, call), &mut |link| {
+                    crossings[link as usize].add(data, bundle.flows, bundle.rtt_ps, bundle.ip_bytes);
+                });
+            }
+        }
+    }
 }
 
 /// The links that lead nearer to one place, with their far ends: those of place n end at `ends[n]`.
@@ -262,22 +282,7 @@ impl Resolver<'_> {
                 impatient.push((entry, message));
             }
         }
-        let mut ways: BTreeMap<u32, Vec<(u32, bool, &Bundle)>> = BTreeMap::new();
-        for ((a, b), bundle) in &bundles {
-            ways.entry(*b).or_default().push((*a, true, bundle));
-            ways.entry(*a).or_default().push((*b, false, bundle));
-        }
-        let (mut seen, mut call) = (vec![0; graph.out.len()], 0);
-        for (target, ways) in ways {
-            let nearer = graph.nearer(target);
-            for (from, data, bundle) in ways {
-                stop::look();
-                call += 1;
-                nearer.links_from(from, (&mut seen, call), &mut |link| {
-                    crossings[link as usize].add(data, bundle.flows, bundle.rtt_ps, bundle.ip_bytes);
-                });
-            }
-        }
+        graph.cross(&bundles, &mut crossings);
         Crossed { crossings, longest_rtt_ps, unreachable, impatient }
     }
 }

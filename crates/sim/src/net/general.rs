@@ -60,6 +60,7 @@ impl Net {
     }
 
     #[inline(never)]
+    #[expect(clippy::too_many_lines, reason = "the steps of a packet that comes to a queue, and hot")]
     fn offer_to_queue(&mut self, now: Time, link: LinkId, packet: u32) {
         let window = self.window;
         if let Some(g) = &self.links[link].general
@@ -238,6 +239,7 @@ impl Net {
     }
 
     /// Sends the next frame of an idle port: MAC control first, then the queue unless paused.
+    #[expect(clippy::too_many_lines, reason = "the start of a transmission is one decision, and hot")]
     fn start(&mut self, now: Time, link: LinkId) {
         let window = self.window;
         let l = &mut self.links[link];

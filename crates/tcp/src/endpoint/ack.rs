@@ -69,6 +69,7 @@ impl Endpoint {
     }
 
     #[inline(never)]
+    #[expect(clippy::too_many_lines, reason = "the steps of an ACK in the order of the RFC")]
     fn on_other_ack(&mut self, now: Time, seg: &Segment, seq: u64, sack: &SackBlocks) -> bool {
         let una = self.tx.board.una();
         let ahead = seg.ack.wrapping_sub(self.isn.wrapping_add(una as u32)) as i32;
