@@ -54,12 +54,41 @@ WRAPS = {
     "Geneve": lambda p: mac(0x0800, udp(6081, b"\1\0\x65\x58\0\0\1\0" + b"\0" * 4 + mac(0x0800, p))),
     "GTP-U": lambda p: mac(0x0800, udp(2152, b"\x30\xff" + struct.pack(">H", len(p)) + b"\0\0\0\1" + p)),
 }
+# Headers of their own before the packet; the second is the tunnel that is told, nothing for a tag.
+FURTHER = {
+    "VN-Tag": (lambda p: mac(0x8926, b"\x80\0\0\1\x08\0" + p), None),
+    "HSR": (lambda p: mac(0x892F, b"\0\x40\0\1\x08\0" + p), None),
+    "802.1CB": (lambda p: mac(0xF1C1, b"\0\0\0\1\x08\0" + p), None),
+    "MACsec in the clear": (lambda p: mac(0x88E5, b"\x20\0" + b"\0" * 12 + b"\x08\0" + p + b"\0" * 16), None),
+    "802.1ah": (lambda p: mac(0x88E7, b"\0\0\0\7" + mac(0x0800, p)), "802.1ah"),
+    "802.1ah with VLANs": (lambda p: mac(0x88A8, b"\0\5\x88\xe7\0\0\0\7" + mac(0x8100, b"\0\6\x08\0" + p)), "802.1ah"),
+    "TRILL": (lambda p: mac(0x22F3, b"\0\5\0\1\0\2" + mac(0x0800, p)), "TRILL"),
+    "TRILL with options": (lambda p: mac(0x22F3, b"\0\x45\0\1\0\2" + b"\0" * 4 + mac(0x0800, p)), "TRILL"),
+    "NSH": (lambda p: mac(0x894F, b"\x0f\xc2\2\1\0\0\1\xff" + p), "NSH"),
+    "EoIP": (lambda p: mac(0x0800, gre(0x6400, mac(0x0800, p), 0x2001, struct.pack(">HH", 14 + len(p), 256))), "EoIP"),
+    "EtherIP": (lambda p: mac(0x0800, s.ipv4(b"\x30\0" + mac(0x0800, p), OUTER, protocol=97)), "EtherIP"),
+    "WCCP": (lambda p: mac(0x0800, gre(0x883E, b"\0\0\0\0" + p)), "GRE"),
+    "Frame Relay in GRE": (lambda p: mac(0x0800, gre(0x6559, b"\x18\x41\3\xcc" + p)), "GRE"),
+    "MPLS in GRE": (lambda p: mac(0x0800, gre(0x8847, b"\0\1\1\x40" + p)), "GRE"),
+    "PPTP": (lambda p: mac(0x0800, gre(0x880B, b"\xff\3\0\x21" + p, 0x3001, b"\0" * 8)), "GRE"),
+    "GRE in UDP": (lambda p: mac(0x0800, udp(4754, b"\0\0\x08\0" + p)), "GRE"),
+    "MPLS in UDP": (lambda p: mac(0x0800, udp(6635, b"\0\1\1\x40" + p)), "MPLS"),
+    "VXLAN-GPE": (lambda p: mac(0x0800, udp(4790, b"\x0c\0\0\1\0\0\1\0" + p)), "VXLAN"),
+    "LISP": (lambda p: mac(0x0800, udp(4341, b"\x08\0\0\0\0\0\0\1" + p)), "LISP"),
+    "L2TP": (lambda p: mac(0x0800, udp(1701, b"\0\2\0\1\0\2\xff\3\0\x21" + p)), "L2TP"),
+    "L2TP with length and numbers": (lambda p: mac(0x0800, udp(1701, b"\x48\2" + b"\0" * 10 + b"\0\x21" + p)), "L2TP"),
+    "L2TP over IP": (
+        lambda p: mac(0x0800, s.ipv4(b"\0\0\0\7" + b"\1\2\3\4" + mac(0x0800, p), OUTER, protocol=115)),
+        "L2TP",
+    ),
+}
 LINKS = {
     0: lambda p: b"\2\0\0\0" + p,
     9: lambda p: b"\xff\3\0\x21" + p,
     50: lambda p: b"\x21" + p,
     101: lambda p: p,
     104: lambda p: b"\x0f\0\x08\0" + p,
+    107: lambda p: b"\x18\x41\3\xcc" + p,
     105: lambda p: b"\x88\1" + b"\0" * 22 + b"\0\0" + b"\xaa\xaa\3\0\0\0\x08\0" + p,
     113: lambda p: b"\0\0\0\1\0\6" + b"\2" * 8 + b"\x08\0" + p,
     127: lambda p: b"\0\0\x08\0\0\0\0\0" + b"\x08\1" + b"\0" * 22 + b"\xaa\xaa\3\0\0\0\x08\0" + p,
@@ -82,6 +111,37 @@ def test_what_is_common_is_unwrapped(name: str, tmp_path: Path) -> None:
     assert (found.summary["tcp_segments"], found.summary["other"]) == (23, 0)
     tunnel = name.split(" with ")[0] if "VLAN" not in name and name != "SNAP" else None
     assert found.summary["tunnels"] == ({{"IP in IPv6": "IP in IP"}.get(name, tunnel): 23} if tunnel else {})
+
+
+@pytest.mark.parametrize("name", FURTHER)
+def test_further_headers_are_unwrapped(name: str, tmp_path: Path) -> None:
+    wrap, tunnel = FURTHER[name]
+    found = trace(plain(Capture(wrap=wrap)), tmp_path)
+    (row,) = found.connections.to_pylist()
+    assert (row["source"], row["delivered_bytes"], row["data_segs_out"], row["segs_retrans"]) == ("10.0.0.1", 10_000, 10, 0)
+    assert found.summary["tunnels"] == ({tunnel: 23} if tunnel else {})
+
+
+@pytest.mark.parametrize("before", [b"", b"\0\0\x12\x34\1\2\3\4", b"\0\1\0\0" + b"\0" * 9 + b"\0\0\x12\x34\1\2\3\4"])
+def test_teredo(before: bytes, tmp_path: Path) -> None:
+    found = trace(plain(Capture(version=6, wrap=lambda p: mac(0x0800, udp(3544, before + p)))), tmp_path)
+    (row,) = found.connections.to_pylist()
+    assert (row["source"], row["delivered_bytes"], found.summary["tunnels"]) == ("fd00::1", 10_000, {"Teredo": 23})
+
+
+@pytest.mark.parametrize(
+    ("name", "frame"),
+    [
+        ("MACsec", mac(0x88E5, b"\x2c\0" + b"\0" * 60)),
+        ("EoIP keepalive", mac(0x0800, gre(0x6400, b"", 0x2001, b"\0\0\0\1"))),
+        ("GRE keepalive", mac(0x0800, gre(0, b""))),
+        ("L2TP control", mac(0x0800, s.ipv4(b"\0\0\0\0" + b"\0" * 20, OUTER, protocol=115))),
+    ],
+)
+def test_what_a_tunnel_has_beside_packets_is_named(name: str, frame: bytes, tmp_path: Path) -> None:
+    c = plain(Capture())
+    c.frames.append((2.0, frame, len(frame)))
+    assert trace(c, tmp_path).summary["skipped"] == {name: 1}
 
 
 @pytest.mark.parametrize("link_type", LINKS)

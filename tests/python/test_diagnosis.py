@@ -13,7 +13,7 @@ import elephan as el
 import pytest
 from elephan.capture.limits import HELD, limits_of
 from elephan.report.page.trace_page import answer
-from segments import ACK, CWR, ECE, PSH, RST, SECTION, SERVER, SYN, Capture, block, scale
+from segments import ACK, CWR, ECE, PSH, RST, SECTION, SERVER, SYN, Capture, block, ipv4, ipv6, scale
 
 RTT = 0.03
 
@@ -301,3 +301,53 @@ def test_resolutions_of_pcapng_in_any_section(code: int, units: int, tmp_path: P
     trace = el.analyze(path, report=False)
     assert trace.span_ns == pytest.approx((c.frames[-1][0] - c.frames[0][0]) * 1e9, abs=2e9 / units)
     assert any("the kernel dropped 14 packets" in note for note in trace.notes)
+
+
+def error(c: Capture, time: float, head: bytes, ends: tuple[str, str], about: bytes) -> None:
+    """An ICMP error from the first of `ends` to the other; it quotes the beginning of a packet."""
+    if c.version == 4:
+        c.put(time, ipv4(head + about[:28], ends, protocol=1))
+    else:
+        c.put(time, ipv6(head + about[:48], ends, protocol=58))
+
+
+@pytest.mark.parametrize(
+    ("head", "kind", "value", "words"),
+    [
+        (b"\3\4\0\0\0\0\5\x78", "icmp_too_big", 1400, "larger than the MTU of the next link, 1 400 bytes"),
+        (b"\3\x0d\0\0\0\0\0\0", "icmp_prohibited", 0, "a filter forbids the packet"),
+        (b"\3\1\0\0\0\0\0\0", "icmp_unreachable", 0, "the destination cannot be reached"),
+        (b"\x0b\0\0\0\0\0\0\0", "icmp_expired", 0, "the packet's time to live ran out"),
+    ],
+)
+def test_errors_of_icmp_are_told_with_their_connection(head: bytes, kind: str, value: int, words: str, tmp_path: Path) -> None:
+    """Two errors of a router 10.0.0.9 about segments of the client, at 0.5 and 0.6 s of the capture."""
+    c = opened()
+    rounds(c, 1.1, 0, 3)
+    before = len(c.frames)
+    for time in (1.5, 1.6):
+        error(c, time, head, ("10.0.0.9", "10.0.0.1"), c.ip(37_001, 5001, length=1000))
+    trace, row = analysed(c, tmp_path)
+    (found,) = [one for one in trace.findings.to_pylist() if one["kind"].startswith("icmp")]
+    assert (found["kind"], found["connection"], found["count"], found["value"]) == (kind, row["connection"], 2, value)
+    assert (found["frame"], found["begin_ns"], found["end_ns"]) == (before + 1, 500_000_000, 600_000_000)
+    said = " ".join(answer(trace)).replace("\u202f", " ")
+    assert f"10.0.0.9 reported by ICMP at 0.5 s (packet {before + 1}), 2 times:" in said
+    assert words in said
+    assert trace.summary["skipped"] == {"ICMP": 2}
+
+
+def test_an_error_of_icmp_that_refuses_a_connection(tmp_path: Path) -> None:
+    """Over IPv6: the host says that nobody listens, the SYN comes again. An echo, and an error about a datagram, say nothing."""
+    c = Capture(version=6)
+    for time in (1.0, 2.0):
+        c.segment(time, 1000, 0, SYN)
+        error(c, time + 0.02, b"\1\4\0\0\0\0\0\0", ("fd00::2", "fd00::1"), c.ip(1000, 0, SYN))
+    error(c, 3.0, b"\x80\0\0\0\0\0\0\0", ("fd00::2", "fd00::1"), c.ip(1000, 0, SYN))
+    datagram = ipv6(struct.pack(">HHHH", 40_000, 5001, 8, 0), ("fd00::1", "fd00::2"), protocol=17)
+    error(c, 3.1, b"\1\4\0\0\0\0\0\0", ("fd00::2", "fd00::1"), datagram)
+    trace, _ = analysed(c, tmp_path)
+    kinds = {one["kind"]: one["count"] for one in trace.findings.to_pylist()}
+    assert kinds == {"unanswered": 2, "icmp_no_port": 2}
+    said = "fd00::2 reported by ICMP at 0.02 s (packet 2), 2 times: nobody listens at that port."
+    assert said in " ".join(answer(trace))

@@ -239,7 +239,8 @@ table! {
         /// The connection
         connection: i64 = "",
         /// `refused`, `unanswered`, `slow_setup`, `reset`, `closed`, `timer`, `outage`, `silence`, `stuck`, `black_hole`, `lossy`,
-        /// `delayed_ack`, `fixed_window`, `queue`, `marks` or `acc_ecn`
+        /// `delayed_ack`, `fixed_window`, `queue`, `marks` or `acc_ecn`. Of errors that ICMP reports `icmp_too_big`, `icmp_no_port`,
+        /// `icmp_prohibited`, `icmp_unreachable`, `icmp_expired` or `icmp_bad_header`
         kind: Text = "",
         /// From
         begin_ns: i64 = "ns",
@@ -247,10 +248,11 @@ table! {
         end_ns: i64 = "ns",
         /// Number of a packet that shows it, from 1 on; 0 for none
         frame: i64 = "",
-        /// How often: SYNs, timeouts and retransmissions, waits, rounds, cuts
+        /// How often: SYNs, timeouts and retransmissions, waits, rounds, cuts, errors
         count: i64 = "",
         /// What it is about: nanoseconds of `slow_setup`, `closed`, `timer`, `outage`, `silence`, `delayed_ack` and `queue` (the least round
-        /// trip), bytes of `stuck`, `black_hole` and `fixed_window`, segments of `lossy`, marks of `marks` and `acc_ecn`
+        /// trip), bytes of `stuck`, `black_hole` and `fixed_window`, segments of `lossy`, marks of `marks` and `acc_ecn`,
+        /// the MTU of `icmp_too_big`
         value: i64 = "",
         /// What it is beside: the largest segment that passed, the window that was offered, the long round trip, all segments, all cuts
         beside: i64 = "",

@@ -9,7 +9,7 @@ use crate::file::Frame;
 use crate::link::{self, Next, View};
 use crate::packet::{Datagram, Decoded, Fragment, Tunnel};
 use crate::skip::Reason;
-use crate::tcp;
+use crate::{icmp, tcp, tunnel};
 
 /// IP headers around each other, at most.
 const DEPTH_MAX: u8 = 8;
@@ -18,27 +18,17 @@ const CE: u8 = 3;
 /// Protocols of IP that are followed.
 mod protocol {
     pub const HOP_BY_HOP: u8 = 0;
-    pub const IPV4: u8 = 4;
+    pub const ICMP: u8 = 1;
     pub const TCP: u8 = 6;
     pub const UDP: u8 = 17;
-    pub const IPV6: u8 = 41;
     pub const ROUTING: u8 = 43;
     pub const FRAGMENT: u8 = 44;
-    pub const GRE: u8 = 47;
     pub const AUTHENTICATION: u8 = 51;
+    pub const ICMP_6: u8 = 58;
     pub const OPTIONS: u8 = 60;
     pub const MOBILITY: u8 = 135;
     pub const HIP: u8 = 139;
     pub const SHIM6: u8 = 140;
-}
-
-/// Ports of UDP that mean a tunnel.
-mod port {
-    pub const GTP_U: u16 = 2152;
-    pub const VXLAN: u16 = 4789;
-    pub const GENEVE: u16 = 6081;
-    /// VXLAN as Linux had it first.
-    pub const VXLAN_OLD: u16 = 8472;
 }
 
 /// An IP header: what the layers above need of it.
@@ -52,6 +42,12 @@ pub struct Ip<'a> {
     protocol: u8,
     /// Identification, offset and whether more follows, of a fragment.
     part: Option<(u32, u32, bool)>,
+}
+
+impl Ip<'_> {
+    pub fn carries(&self, protocol: u8) -> bool {
+        self.protocol == protocol
+    }
 }
 
 /// What `frame` holds, and the tunnel it came through.
@@ -166,14 +162,22 @@ fn transport(ip: &Ip<'_>, tunnel: &mut Tunnel, depth: u8) -> Decoded {
     match ip.protocol {
         protocol::TCP => tcp::segment(ip).map_or(Decoded::Skipped(Reason::Headers), Decoded::Segment),
         protocol::UDP => udp(ip, tunnel, depth).unwrap_or(Decoded::Skipped(Reason::Headers)),
-        protocol::IPV4 | protocol::IPV6 => inside(Some(Next::Ip(ip.payload)), Tunnel::IpInIp, tunnel),
-        protocol::GRE => {
-            let mut kind = Tunnel::Gre;
-            let next = gre(ip.payload, &mut kind);
+        number if tunnel::is_tunnel(number) => {
+            let mut kind = Tunnel::None;
+            let next = tunnel::in_ip(number, ip.payload, &mut kind);
             inside(next, kind, tunnel)
         }
+        icmp @ (protocol::ICMP | protocol::ICMP_6) => match icmp::complaint(ip, protocol::TCP, quoted) {
+            Some(complaint) => Decoded::Complaint(complaint, named(icmp)),
+            None => Decoded::Skipped(named(icmp)),
+        },
         other => Decoded::Skipped(named(other)),
     }
+}
+
+/// The packet that an ICMP error quotes, whose end is cut off.
+fn quoted(view: View<'_>) -> Option<Ip<'_>> {
+    if view.byte(0)? >> 4 == 4 { version_4(view, None) } else { version_6(view, None) }
 }
 
 fn named(protocol: u8) -> Reason {
@@ -191,42 +195,12 @@ fn named(protocol: u8) -> Reason {
     }
 }
 
-/// RFC 2784 and 2890, PPTP's version (RFC 2637), ERSPAN.
-fn gre<'a>(view: View<'a>, kind: &mut Tunnel) -> Option<Next<'a>> {
-    let (flags, ether_type) = (view.word(0)?, view.word(2)?);
-    let has = |bit: u16| usize::from(flags & bit != 0) * 4;
-    let optional = if flags & 7 == 1 {
-        has(0x2000) + has(0x1000) + has(0x0080)
-    } else {
-        has(0x8000 | 0x4000) + has(0x2000) + has(0x1000)
-    };
-    let inner = view.after(4 + optional)?;
-    match ether_type {
-        0x88BE | 0x22EB => {
-            *kind = Tunnel::Erspan;
-            let header = match (ether_type, flags & 0x1000) {
-                (0x22EB, _) => 12,
-                (_, 0) => 0,
-                _ => 8,
-            };
-            link::ethernet(inner.after(header)?, &mut Tunnel::None)
-        }
-        // Of PPTP what only acknowledges has no payload.
-        link::PPP if inner.length == 0 => Some(Next::Done(Decoded::Skipped(Reason::Protocol("PPTP control")))),
-        other => link::typed(other, inner, &mut Tunnel::None),
-    }
-}
-
 fn udp(ip: &Ip<'_>, tunnel: &mut Tunnel, depth: u8) -> Option<Decoded> {
     let view = ip.payload;
     let (source, destination, said) = (view.word(0)?, view.word(2)?, view.word(4)?);
     if ip.part.is_none() {
-        let (kind, next) = match destination {
-            port::VXLAN | port::VXLAN_OLD => (Tunnel::Vxlan, vxlan(view)),
-            port::GENEVE => (Tunnel::Geneve, geneve(view)),
-            port::GTP_U => (Tunnel::Gtp, gtp(view)),
-            _ => (Tunnel::None, None),
-        };
+        let mut kind = Tunnel::None;
+        let next = tunnel::in_udp((source, destination), view, &mut kind);
         if let Some(next) = next {
             let mut inner_tunnel = kind;
             let inner = follow(next, ip.outbound, &mut inner_tunnel, depth + 1);
@@ -239,40 +213,6 @@ fn udp(ip: &Ip<'_>, tunnel: &mut Tunnel, depth: u8) -> Option<Decoded> {
     // A length of zero: more than a header can say, or left to the NIC.
     let bytes = if said == 0 { view.length as u32 } else { u32::from(said) };
     Some(Decoded::Datagram(Datagram { from: (ip.from, source), to: (ip.to, destination), len: bytes.checked_sub(8)? }))
-}
-
-/// RFC 7348: the flag says that there is a network identifier.
-fn vxlan(view: View<'_>) -> Option<Next<'_>> {
-    (view.byte(8)? & 0x08 != 0).then(|| link::ethernet(view.after(16)?, &mut Tunnel::None)).flatten()
-}
-
-/// RFC 8926.
-fn geneve(view: View<'_>) -> Option<Next<'_>> {
-    let first = view.byte(8)?;
-    let options = usize::from(first & 0x3F) * 4;
-    (first >> 6 == 0).then(|| link::typed(view.word(10)?, view.after(16 + options)?, &mut Tunnel::None)).flatten()
-}
-
-/// 3GPP TS 29.281: version 1, a T-PDU, extension headers.
-fn gtp(view: View<'_>) -> Option<Next<'_>> {
-    let flags = view.byte(8)?;
-    if flags >> 5 != 1 || view.byte(9)? != 255 {
-        return None;
-    }
-    let mut at = 16;
-    if flags & 7 != 0 {
-        let mut extension = if flags & 4 != 0 { view.byte(19)? } else { 0 };
-        at = 20;
-        while extension != 0 {
-            let bytes = usize::from(view.byte(at)?) * 4;
-            if bytes == 0 {
-                return None;
-            }
-            at += bytes;
-            extension = view.byte(at - 1)?;
-        }
-    }
-    Some(Next::Ip(view.after(at)?))
 }
 
 #[cfg(test)]

@@ -52,8 +52,8 @@ struct Interface {
     link_type: i32,
     /// Bytes of a packet that are kept at most, 0 for all.
     snap_bytes: u32,
-    /// Units of its times per second, if that is a number of 64 bits; and their origin in seconds.
-    per_second: Option<u64>,
+    /// Units of its times per second, and their origin in seconds.
+    per_second: u128,
     offset_s: i64,
     /// Packets that the interface or the operating system dropped, as last reported.
     drops: u64,
@@ -197,7 +197,7 @@ impl Reading {
             Block::InterfaceDescription(i) => self.interfaces.push(Interface {
                 link_type: i.linktype.0,
                 snap_bytes: i.snaplen,
-                per_second: i.options.iter().find(|o| o.code.0 == IF_TSRESOL).map_or(Some(MICROSECONDS), resolution),
+                per_second: i.options.iter().find(|o| o.code.0 == IF_TSRESOL).map_or(MICROSECONDS, resolution),
                 offset_s: i.ts_offset(),
                 drops: 0,
             }),
@@ -284,13 +284,13 @@ const IF_TSRESOL: u16 = 9;
 const ISB_IFDROP: u16 = 5;
 const ISB_OSDROP: u16 = 7;
 /// Units a second where an interface does not say.
-const MICROSECONDS: u64 = 1_000_000;
+const MICROSECONDS: u128 = 1_000_000;
 
-/// Units a second: a power of ten or, with the highest bit, of two; nothing if the number has no 64 bits.
-fn resolution(option: &PcapNGOption<'_>) -> Option<u64> {
-    let value = *option.value().first()?;
-    let power = u32::from(value & 0x7F);
-    if value & 0x80 == 0 { 10u64.checked_pow(power) } else { 1u64.checked_shl(power) }
+/// Units a second: a power of ten or, with the highest bit, of two.
+fn resolution(option: &PcapNGOption<'_>) -> u128 {
+    let Some(&value) = option.value().first() else { return MICROSECONDS };
+    let base: u128 = if value & 0x80 == 0 { 10 } else { 2 };
+    base.saturating_pow(u32::from(value & 0x7F))
 }
 
 /// The option with the direction of a packet.
@@ -325,8 +325,7 @@ fn name(kind: NameRecordType, value: &[u8]) -> Option<(IpAddr, &str)> {
 
 impl Interface {
     fn nanoseconds(&self, units: u64) -> u64 {
-        let per_second = u128::from(self.per_second.unwrap_or(1_000_000).max(1));
-        let since = u128::from(units) * 1_000_000_000 / per_second;
+        let since = u128::from(units) * 1_000_000_000 / self.per_second;
         let origin = i128::from(self.offset_s) * 1_000_000_000;
         u64::try_from((since as i128).saturating_add(origin).max(0)).unwrap_or(u64::MAX)
     }

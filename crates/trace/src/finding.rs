@@ -1,9 +1,12 @@
 //! Causes and troubles of a direction, as rows: each with a name, a time, a packet and its numbers.
 
+use std::net::IpAddr;
+
 use crate::Vantage;
 use crate::connection::Connection;
 use crate::division::{Owner, Shares};
 use crate::half::Half;
+use crate::packet::Trouble;
 use crate::signs::Spell;
 
 /// Less is not worth a sentence: a share of the time, and a time.
@@ -40,6 +43,7 @@ pub enum Kind {
     Queue,
     Marks,
     AccEcn,
+    Icmp(Trouble),
 }
 
 impl Kind {
@@ -61,6 +65,12 @@ impl Kind {
             Kind::Queue => "queue",
             Kind::Marks => "marks",
             Kind::AccEcn => "acc_ecn",
+            Kind::Icmp(Trouble::TooBig) => "icmp_too_big",
+            Kind::Icmp(Trouble::NoPort) => "icmp_no_port",
+            Kind::Icmp(Trouble::Prohibited) => "icmp_prohibited",
+            Kind::Icmp(Trouble::Unreachable) => "icmp_unreachable",
+            Kind::Icmp(Trouble::Expired) => "icmp_expired",
+            Kind::Icmp(Trouble::BadHeader) => "icmp_bad_header",
         }
     }
 }
@@ -72,11 +82,13 @@ pub struct Finding {
     pub spell: Spell,
     pub value: u64,
     pub beside: u64,
+    /// Who sent the ICMP error.
+    pub by: Option<IpAddr>,
 }
 
 impl Finding {
     fn new(kind: Kind, spell: Spell, value: u64, beside: u64) -> Finding {
-        Finding { kind, spell, value, beside }
+        Finding { kind, spell, value, beside, by: None }
     }
 }
 
@@ -154,6 +166,10 @@ pub fn of_half(c: &Connection, end: usize, shares: &Shares) -> Vec<Finding> {
     }
     if c.acc_ecn && half.counts.data_segs_out > 0 {
         put(Kind::AccEcn, spell, half.counts.ace_marks, half.recovery.cuts);
+    }
+    for known in &signs.complaints {
+        let kind = Kind::Icmp(known.trouble);
+        found.push(Finding { by: Some(known.by), ..Finding::new(kind, known.spell, known.mtu, 0) });
     }
     found
 }

@@ -20,6 +20,7 @@ mod filter;
 mod finding;
 mod fragments;
 mod half;
+mod icmp;
 mod input;
 mod largest;
 mod link;
@@ -37,6 +38,7 @@ mod skip;
 mod stretches;
 mod table;
 mod tcp;
+mod tunnel;
 mod upright;
 mod words;
 

@@ -51,6 +51,7 @@ mod kind {
     pub const RAW: i32 = 101;
     pub const C_HDLC: i32 = 104;
     pub const WIFI: i32 = 105;
+    pub const FRAME_RELAY: i32 = 107;
     pub const LOOP: i32 = 108;
     pub const LINUX_SLL: i32 = 113;
     pub const RADIOTAP: i32 = 127;
@@ -68,6 +69,16 @@ mod ether {
     pub const MPLS: [u16; 2] = [0x8847, 0x8848];
     pub const PPPOE: u16 = 0x8864;
     pub const PPP: u16 = 0x880B;
+    /// IEEE 802.1ah: a service tag, and the customer's frame.
+    pub const BACKBONE: u16 = 0x88E7;
+    pub const TRILL: u16 = 0x22F3;
+    pub const FABRIC_PATH: u16 = 0x8903;
+    pub const NSH: u16 = 0x894F;
+    pub const MACSEC: u16 = 0x88E5;
+    /// VN-Tag, HSR, and the tag of IEEE 802.1CB: four bytes, then an EtherType.
+    pub const LONG_TAGS: [u16; 3] = [0x8926, 0x892F, 0xF1C1];
+    /// Cisco's metadata: six bytes, then an EtherType.
+    pub const META_DATA: u16 = 0x8909;
 }
 pub use ether::PPP;
 
@@ -92,6 +103,7 @@ fn by_link_type<'a>(link_type: i32, view: View<'a>, tunnel: &mut Tunnel) -> Opti
         kind::PPP | kind::PPP_HDLC => ppp(view),
         kind::PPP_ETHER => ppp(view.after(6)?),
         kind::C_HDLC => typed(view.word(2)?, view.after(4)?, tunnel),
+        kind::FRAME_RELAY => frame_relay(view, tunnel),
         kind::FDDI => llc(view.after(13)?, tunnel),
         kind::WIFI => wifi(view, tunnel),
         kind::RADIOTAP => {
@@ -116,6 +128,24 @@ pub fn typed<'a>(mut ether_type: u16, mut view: View<'a>, tunnel: &mut Tunnel) -
                 ether_type = view.word(2)?;
                 view = view.after(4)?;
             }
+            tag if ether::LONG_TAGS.contains(&tag) => (ether_type, view) = (view.word(4)?, view.after(6)?),
+            ether::META_DATA => (ether_type, view) = (view.word(6)?, view.after(8)?),
+            ether::MACSEC => match plain(view)? {
+                bytes @ 1.. => (ether_type, view) = (view.word(bytes)?, view.after(bytes + 2)?),
+                0 => return Some(SKIP(Reason::Protocol("MACsec"))),
+            },
+            ether::BACKBONE => {
+                *tunnel = Tunnel::ProviderBackbone;
+                (ether_type, view) = (view.word(16)?, view.after(18)?);
+            }
+            // RFC 6325 section 3: options of so many words.
+            ether::TRILL => {
+                *tunnel = Tunnel::Trill;
+                let header = 6 + 4 * usize::from(view.word(0)? >> 6 & 31);
+                (ether_type, view) = (view.word(header + 12)?, view.after(header + 14)?);
+            }
+            ether::FABRIC_PATH => (ether_type, view) = (view.word(14)?, view.after(16)?),
+            ether::NSH => return nsh(view, tunnel),
             0..=LENGTH_MAX => return llc(view, tunnel),
             label if ether::MPLS.contains(&label) => {
                 *tunnel = Tunnel::Mpls;
@@ -146,7 +176,6 @@ fn named(ether_type: u16) -> Reason {
         0x8863 => Reason::Protocol("PPPoE discovery"),
         0x888E => Reason::Protocol("EAPOL"),
         0x88CC => Reason::Protocol("LLDP"),
-        0x88E5 => Reason::Protocol("MACsec"),
         0x88F7 => Reason::Protocol("PTP"),
         other => Reason::EtherType(other),
     }
@@ -170,8 +199,41 @@ fn llc<'a>(view: View<'a>, tunnel: &mut Tunnel) -> Option<Next<'a>> {
     }
 }
 
+/// Bytes of the tag of a MACsec frame before its EtherType (IEEE 802.1AE clause 9); 0 if the frame is encrypted.
+fn plain(view: View<'_>) -> Option<usize> {
+    let control = view.byte(0)?;
+    Some(if control & 0x0C == 0 { 6 + 8 * usize::from(control & 0x20 != 0) } else { 0 })
+}
+
+/// RFC 8300: a header of so many words names what follows.
+pub fn nsh<'a>(view: View<'a>, tunnel: &mut Tunnel) -> Option<Next<'a>> {
+    *tunnel = Tunnel::Nsh;
+    let inner = view.after(4 * usize::from(view.word(0)? & 0x3F))?;
+    match view.byte(3)? {
+        1 | 2 => Some(Next::Ip(inner)),
+        3 => ethernet(inner, tunnel),
+        5 => mpls(inner, tunnel),
+        _ => Some(SKIP(Reason::Protocol("NSH without IP"))),
+    }
+}
+
+/// RFC 2427: an address whose last byte is odd, a control byte, and what a network layer's number means; also Cisco's own form.
+pub fn frame_relay<'a>(view: View<'a>, tunnel: &mut Tunnel) -> Option<Next<'a>> {
+    let address = (1..4).find(|&at| view.byte(at).is_some_and(|byte| byte & 1 == 1))? + 1;
+    if view.byte(address)? != 0x03 {
+        return typed(view.word(address)?, view.after(address + 2)?, tunnel);
+    }
+    let pad = usize::from(view.byte(address + 1)? == 0);
+    let at = address + 1 + pad;
+    match view.byte(at)? {
+        0xCC | 0x8E => Some(Next::Ip(view.after(at + 1)?)),
+        0x80 => typed(view.word(at + 4)?, view.after(at + 6)?, tunnel),
+        _ => Some(SKIP(Reason::Protocol("Frame Relay without IP"))),
+    }
+}
+
 /// Labels, and below the last one IP, or Ethernet behind a control word (RFC 4448).
-fn mpls<'a>(mut view: View<'a>, tunnel: &mut Tunnel) -> Option<Next<'a>> {
+pub fn mpls<'a>(mut view: View<'a>, tunnel: &mut Tunnel) -> Option<Next<'a>> {
     for _ in 0..LAYERS_MAX {
         let last = view.byte(2)? & 1 == 1;
         view = view.after(4)?;

@@ -61,6 +61,31 @@ pub struct Datagram {
     pub len: u32,
 }
 
+/// What an ICMP error says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trouble {
+    TooBig,
+    NoPort,
+    Prohibited,
+    Unreachable,
+    Expired,
+    BadHeader,
+}
+
+/// An ICMP error about a TCP segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// Who sent the error, and from where to where the segment went.
+    pub by: IpAddr,
+    pub from: End,
+    pub to: End,
+    pub trouble: Trouble,
+    /// The MTU that a packet is too big for.
+    pub mtu: u64,
+    /// Number of the packet in the capture.
+    pub frame: u64,
+}
+
 /// A part of an IP datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
@@ -80,6 +105,8 @@ pub enum Decoded {
     Segment(Segment),
     Datagram(Datagram),
     Fragment(Fragment),
+    /// An error, and the name under which its packet is counted.
+    Complaint(Complaint, Reason),
     Skipped(Reason),
 }
 
@@ -92,7 +119,15 @@ pub enum Tunnel {
     Pppoe,
     Gre,
     Erspan,
+    EoIp,
+    EtherIp,
     IpInIp,
+    L2tp,
+    Lisp,
+    Nsh,
+    ProviderBackbone,
+    Teredo,
+    Trill,
     Vxlan,
     Geneve,
     Gtp,
@@ -106,7 +141,15 @@ impl Tunnel {
             Tunnel::Pppoe => "PPPoE",
             Tunnel::Gre => "GRE",
             Tunnel::Erspan => "ERSPAN",
+            Tunnel::EoIp => "EoIP",
+            Tunnel::EtherIp => "EtherIP",
             Tunnel::IpInIp => "IP in IP",
+            Tunnel::L2tp => "L2TP",
+            Tunnel::Lisp => "LISP",
+            Tunnel::Nsh => "NSH",
+            Tunnel::ProviderBackbone => "802.1ah",
+            Tunnel::Teredo => "Teredo",
+            Tunnel::Trill => "TRILL",
             Tunnel::Vxlan => "VXLAN",
             Tunnel::Geneve => "Geneve",
             Tunnel::Gtp => "GTP-U",

@@ -22,7 +22,7 @@ pub struct Ranks(BTreeMap<Kind, (u64, Vec<Named>)>);
 fn weight(finding: &Finding) -> Option<u64> {
     match finding.kind {
         Kind::Refused | Kind::Reset => Some(0),
-        Kind::Unanswered | Kind::BlackHole | Kind::Stuck => Some(finding.spell.count),
+        Kind::Unanswered | Kind::BlackHole | Kind::Stuck | Kind::Icmp(_) => Some(finding.spell.count),
         Kind::SlowSetup | Kind::Closed | Kind::Timer | Kind::Outage | Kind::Silence => Some(finding.value),
         Kind::Lossy => Some(finding.value),
         Kind::DelayedAck | Kind::FixedWindow | Kind::Queue | Kind::Marks | Kind::AccEcn => None,
@@ -62,6 +62,7 @@ fn line(kind: Kind, count: u64, kept: &[Named]) -> String {
         Kind::Silence => ("connection was silent for long", "connections were silent for long"),
         Kind::Closed => ("connection waited for a closed window", "connections waited for a closed window"),
         Kind::Timer => ("connection waited for a timer", "connections waited for a timer"),
+        Kind::Icmp(_) => ("connection met an error that ICMP reports", "connections met an error that ICMP reports"),
         _ => ("connection lost many segments", "connections lost many segments"),
     };
     let named: Vec<String> = kept.iter().map(|one| format!("{} ({})", one.name, detail(&one.finding))).collect();
@@ -72,7 +73,7 @@ fn line(kind: Kind, count: u64, kept: &[Named]) -> String {
 }
 
 fn detail(finding: &Finding) -> String {
-    let Finding { kind, spell, value, beside } = *finding;
+    let Finding { kind, spell, value, beside, .. } = *finding;
     let what = match kind {
         Kind::SlowSetup | Kind::Outage | Kind::Silence | Kind::Closed | Kind::Timer => format!("{} ", time(value)),
         Kind::Unanswered | Kind::BlackHole | Kind::Stuck => format!("sent {} times, ", number(spell.count)),
@@ -92,7 +93,7 @@ mod tests {
         let mut ranks = Ranks::default();
         for i in 1..=5u64 {
             let spell = Spell { begin: i * 1_000_000_000, end: 0, frame: i, count: 2 };
-            let finding = Finding { kind: Kind::SlowSetup, spell, value: i * 1_000_000_000, beside: 0 };
+            let finding = Finding { kind: Kind::SlowSetup, spell, value: i * 1_000_000_000, beside: 0, by: None };
             ranks.add(&finding, || format!("c{i}"));
         }
         let said = "5 connections were slow to set up: c5 (5 s at 5 s, packet 5), c4 (4 s at 4 s, packet 4), \

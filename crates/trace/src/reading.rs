@@ -10,7 +10,7 @@ use crate::decode::decode;
 use crate::file::{self, Frame, Item};
 use crate::fragments::{Fragments, Joined};
 use crate::input::Place;
-use crate::packet::{Datagram, Decoded, End, Segment, Tunnel};
+use crate::packet::{Complaint, Datagram, Decoded, End, Segment, Tunnel};
 use crate::skip::{Reason, Skipped};
 use crate::table::Connections;
 use crate::{Error, Filter, Heard, Options, Progress, Summary};
@@ -36,6 +36,7 @@ pub fn in_order(places: &[Place]) -> Result<Vec<Place>, Error> {
 enum Packet {
     Segment(Segment),
     Datagram(Datagram),
+    Complaint(Complaint),
 }
 
 /// The reading of a capture.
@@ -67,6 +68,7 @@ impl Sorting<'_> {
                 self.copied += u64::from(!self.connections.segment(tick, segment, &mut self.copies))
             }
             Packet::Datagram(datagram) => self.connections.datagram(tick, datagram),
+            Packet::Complaint(complaint) => self.connections.complaint(tick, complaint),
         }
     }
 }
@@ -162,6 +164,13 @@ impl<'a> Reading<'a> {
                 let ends = [datagram.from, datagram.to];
                 (Packet::Datagram(datagram), ends)
             }
+            Decoded::Complaint(mut complaint, reason) => {
+                complaint.frame = self.summary.packets + 1;
+                self.skipped.add(reason, 1);
+                let table = &mut self.table;
+                let packet = Packet::Complaint(complaint);
+                return self.clock.take(time_ns, packet, &mut |tick, packet| table.put(tick, &packet));
+            }
             Decoded::Skipped(reason) => return self.skipped.add(reason, 1),
             // A fragment within a fragment: nothing puts that together.
             Decoded::Fragment(_) => return self.skipped.add(Reason::Fragment, 1),
@@ -172,6 +181,7 @@ impl<'a> Reading<'a> {
         match packet {
             Packet::Segment(_) => self.summary.tcp_segments += 1,
             Packet::Datagram(_) => self.summary.udp_datagrams += 1,
+            Packet::Complaint(_) => {}
         }
         let table = &mut self.table;
         self.clock.take(time_ns, packet, &mut |tick, packet| table.put(tick, &packet));

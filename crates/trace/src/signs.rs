@@ -1,5 +1,8 @@
 //! Signs of causes in one direction: what is counted while packets pass, so that a cause has a name, a time and a frame.
 
+use std::net::IpAddr;
+
+use crate::packet::{Complaint, Trouble};
 use crate::rtts::Rtts;
 
 /// A delayed ACK comes after 20 ms at the earliest (Linux `TCP_DELACK_MIN` is 40 ms, BSD's old timer ran every 200 ms), and so many
@@ -64,6 +67,15 @@ pub struct Stuck {
     pub spell: Spell,
 }
 
+/// ICMP errors of one kind: the first with its sender, the least MTU that one names, and how many there were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Complaints {
+    pub by: IpAddr,
+    pub trouble: Trouble,
+    pub mtu: u64,
+    pub spell: Spell,
+}
+
 /// What hints at causes in one direction.
 #[derive(Clone, Debug, Default)]
 pub struct Signs {
@@ -88,6 +100,8 @@ pub struct Signs {
     repairing: Option<u64>,
     repairing_here: Option<u64>,
     closing: Option<(u64, u64)>,
+    /// By kind; a list since most connections have none.
+    pub complaints: Vec<Complaints>,
     /// The first packet with data, and the first retransmission.
     pub first_frame: u64,
     pub again_frame: u64,
@@ -175,6 +189,21 @@ impl Signs {
             self.repairing = Some(before);
         }
         self.silent = Some((now, 0, again));
+    }
+
+    /// A router or a host reports an error about a segment.
+    pub fn complained(&mut self, now: u64, complaint: &Complaint) {
+        let Complaint { by, trouble, mtu, frame, .. } = *complaint;
+        match self.complaints.iter_mut().find(|known| known.trouble == trouble) {
+            Some(known) => {
+                known.mtu = known.mtu.min(mtu);
+                (known.spell.end, known.spell.count) = (now, known.spell.count + 1);
+            }
+            None => {
+                let spell = Spell { begin: now, end: now, frame, count: 1 };
+                self.complaints.push(Complaints { by, trouble, mtu, spell });
+            }
+        }
     }
 
     /// A silence that nothing explains ends.

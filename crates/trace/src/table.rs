@@ -11,7 +11,7 @@ use crate::connection::{Connection, Watched};
 use crate::copies::Copies;
 use crate::half::Note;
 use crate::largest::Largest;
-use crate::packet::{Datagram, End, Segment};
+use crate::packet::{Complaint, Datagram, End, Segment};
 use crate::ranks::Ranks;
 use crate::reading::counted;
 use crate::{Error, Heard, Options, Vantage, listen};
@@ -197,6 +197,16 @@ impl<'a> Connections<'a> {
         if self.places.len() >= self.sweep_at {
             self.sweep(tick.now);
         }
+    }
+
+    /// An ICMP error was seen; one about a segment of no known connection is counted only.
+    pub fn complaint(&mut self, tick: Tick, complaint: &Complaint) {
+        let (from, to) = (complaint.from, complaint.to);
+        let swapped = from > to;
+        let key = if swapped { (to, from, true) } else { (from, to, true) };
+        let Some(&place) = self.places.get(&key) else { return };
+        let Some(live) = self.live[place].as_deref_mut() else { return };
+        live.connection.halves[usize::from(live.swapped != swapped)].signs.complained(tick.now, complaint);
     }
 
     /// Writes connections that have been over for a while.

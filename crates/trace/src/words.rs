@@ -4,6 +4,7 @@ use elephan_record::ConnectionRow;
 
 use crate::amount::{at, bytes, counted, number, share, time};
 use crate::finding::{Finding, Kind};
+use crate::packet::Trouble;
 
 /// A share of the time that is named, at least.
 const SHARE_MIN: f64 = 0.05;
@@ -126,7 +127,7 @@ fn limited(told: &Told<'_>) -> Option<String> {
 }
 
 fn sentence(told: &Told<'_>, finding: &Finding) -> Option<String> {
-    let Finding { kind, spell, value, beside } = *finding;
+    let Finding { kind, spell, value, beside, by } = *finding;
     let span = format!("{} to {}", at(spell.begin), at(spell.end));
     let shown = if spell.frame > 0 { format!(" (packet {})", spell.frame) } else { String::new() };
     Some(match kind {
@@ -189,8 +190,29 @@ fn sentence(told: &Told<'_>, finding: &Finding) -> Option<String> {
             format_args!("{} of the window", counted(beside, "cut")),
             counted(value, "segment")
         ),
+        Kind::Icmp(trouble) => {
+            let by = by.map_or("A router".to_owned(), |by| by.to_string());
+            let times = if spell.count > 1 { format!(", {} times", number(spell.count)) } else { String::new() };
+            format!("{by} reported by ICMP at {}{shown}{times}: {}.", at(spell.begin), reported(trouble, value))
+        }
         Kind::AccEcn => format!("Both ends use AccECN: the receiver counted {}.", counted(value, "marked packet")),
     })
+}
+
+/// What an ICMP error means; `mtu` is what it names.
+fn reported(trouble: Trouble, mtu: u64) -> String {
+    match trouble {
+        Trouble::TooBig if mtu > 0 => {
+            return format!("a packet was larger than the MTU of the next link, {}", bytes_of(mtu));
+        }
+        Trouble::TooBig => "a packet was larger than the MTU of the next link",
+        Trouble::NoPort => "nobody listens at that port",
+        Trouble::Prohibited => "a filter forbids the packet",
+        Trouble::Unreachable => "the destination cannot be reached",
+        Trouble::Expired => "the packet's time to live ran out",
+        Trouble::BadHeader => "the header of the packet is wrong",
+    }
+    .to_owned()
 }
 
 /// Bytes of a segment, in full.
