@@ -20,6 +20,7 @@ mod flows;
 mod index;
 mod layout;
 mod lives;
+mod methods;
 mod open;
 mod packets;
 mod reply;

@@ -5,7 +5,8 @@
 //! file that says which packets its host sent needs no guess.
 
 use crate::clock::Tick;
-use crate::half::{Context, Half, Note};
+use crate::context::{Context, Note};
+use crate::half::Half;
 use crate::packet::Segment;
 use crate::{Options, Vantage};
 

@@ -12,6 +12,7 @@ mod amount;
 mod bins;
 mod clock;
 mod connection;
+mod context;
 mod copies;
 mod decode;
 mod division;

@@ -1,6 +1,7 @@
 //! The segments of one row of the table of connections, one by one, for whoever looks at single packets.
 
-use crate::half::{Half, Note};
+use crate::context::Note;
+use crate::half::Half;
 use crate::packet::Segment;
 use crate::recovery::Kind;
 

@@ -7,7 +7,7 @@
 //! agreed on ECN (RFC 3168). If D-SACK (RFC 2883) shows that every retransmission of a recovery was needless, there was no
 //! loss, and the sender takes the cut back (Linux `tcp_try_undo_dsack`): it is none.
 
-use crate::half::{Context, Note};
+use crate::context::{Context, Note};
 
 /// The least retransmission timeout of Linux.
 const TIMEOUT_MIN_NS: u64 = 200_000_000;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::half::{Context, OUTSTANDING_MAX};
+use crate::context::{Context, OUTSTANDING_MAX};
 
 /// The fastest clock of time stamps ticks once a microsecond; by so much more one may be ahead.
 const TICK_NS: u64 = 1000;

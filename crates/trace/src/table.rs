@@ -8,8 +8,8 @@ use elephan_units::stop;
 
 use crate::clock::Tick;
 use crate::connection::{Connection, Watched};
+use crate::context::Note;
 use crate::copies::Copies;
-use crate::half::Note;
 use crate::largest::Largest;
 use crate::packet::{Complaint, Datagram, End, Segment};
 use crate::ranks::Ranks;

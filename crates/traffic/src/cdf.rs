@@ -22,7 +22,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::distribution::Quantity;
+use crate::quantity::Quantity;
 use crate::replay::{cells, picoseconds, units_of_time};
 use crate::{Invalid, TraceError};
 

@@ -18,7 +18,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::distribution::Quantity;
+use crate::quantity::Quantity;
 use crate::{Distribution, Invalid, Sampler};
 
 /// Less than the smallest frame takes at 400 Gb/s: shorter slots only fill the memory.

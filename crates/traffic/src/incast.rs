@@ -10,7 +10,7 @@ use elephan_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::distribution::Quantity;
+use crate::quantity::Quantity;
 use crate::{Carrier, Distribution, Gaps, Generate, Invalid, Offer, Part, Sampler, Setting, Shared, Spec, WhenFull};
 
 /// Keys of `kind = "incast"`.

@@ -9,7 +9,7 @@ use elephan_units::{Bytes, PS_PER_S, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::distribution::Quantity;
+use crate::quantity::Quantity;
 use crate::gaps::mean_gap;
 use crate::{
     Carrier, Destinations, Distribution, Gap, GapDistribution, Gaps, Generate, Invalid, Offer, Part, Sampler, Setting,

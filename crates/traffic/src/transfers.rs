@@ -6,7 +6,7 @@ use elephan_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::distribution::Quantity;
+use crate::quantity::Quantity;
 use crate::gaps::mean_gap;
 use crate::{Carrier, Distribution, GapDistribution, Gaps, Generate, Invalid, Offer, Sampler, Setting, Spec};
 

@@ -16,7 +16,7 @@ use elephan_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::distribution::Quantity;
+use crate::quantity::Quantity;
 use crate::{Carrier, Distribution, Generate, Invalid, Offer, Sampler, Setting, Spec};
 
 const USERS_MAX: u32 = 10_000_000;

@@ -14,24 +14,9 @@
 //! INFOCOM 2011 (both by published summaries). Alpha and memory are assumed. Left out: weights of sources, FQCN's second test of
 //! who is above its share.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use super::fairness::Fairness;
 use super::qcn::{CongestionPoint, Qcn};
 use super::{FEEDBACK_MAX, Feedback, six_bits};
-
-/// Whether feedback goes by sources.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Fairness {
-    /// It is the queue's alone, as in 802.1Qau.
-    #[default]
-    None,
-    /// AF-QCN (Kabbani et al. 2010): the more a source sends above its share, the more it is told to slow down.
-    AfQcn,
-    /// FQCN (Zhang and Ansari 2011): all sources above their share are told, each its part.
-    Fqcn,
-}
 
 /// Where frames come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 
 pub mod ecm;
 pub mod fair;
+mod fairness;
 mod management;
 pub mod qcn;
 

@@ -5,7 +5,7 @@ use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Builder, access_delay, access_rate, part};
+use super::builder::{Builder, access_delay, access_rate, part};
 use crate::written::Delay;
 
 /// Hosts `sender[i]` and `receiver[i]`, switches `left` and `right`.

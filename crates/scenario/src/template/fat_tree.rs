@@ -7,7 +7,7 @@ use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Builder, part};
+use super::builder::{Builder, part};
 
 /// Hosts `host[i]`, switches `edge[i]`, `aggregation[i]` and `core[i]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

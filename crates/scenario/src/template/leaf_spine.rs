@@ -5,7 +5,7 @@ use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Builder, part};
+use super::builder::{Builder, part};
 
 /// Hosts `host[i]`, switches `leaf[j]` and `spine[k]`; the first `hosts_per_leaf` hosts are below `leaf[0]`, and so on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,6 +3,7 @@
 //! A template writes hosts, switches and links into the tree, each value with the origin of the parameter that it comes
 //! from; what the scenario writes itself in `[hosts.NAME]` or `[switches.NAME]` wins, and its links follow the template's.
 
+mod builder;
 mod dumbbell;
 mod fat_tree;
 mod leaf_spine;
@@ -17,12 +18,13 @@ pub use parking_lot::ParkingLot;
 pub use path::{Hop, PathOfHops};
 pub use star::Star;
 
-use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
-use crate::tree::{Entry, Node, Origin, Table, Value, at};
+use builder::Builder;
+
+use crate::tree::{Entry, Node, Table, Value, at};
 
 /// Declares the templates: the scenario's `template = { kind = ... }` and its expansion.
 macro_rules! templates {
@@ -58,78 +60,6 @@ templates! {
     "fat-tree" => FatTree(FatTree);
     /// Leaf switches with hosts, each joined to every spine switch
     "leaf-spine" => LeafSpine(LeafSpine);
-}
-
-/// What a template's file writes to.
-struct Builder<'a> {
-    /// The `[template]` table, for origins.
-    given: &'a Node,
-    hosts: Node,
-    switches: Node,
-    links: Vec<Node>,
-}
-
-impl Builder<'_> {
-    /// The parameter `name` as it is written, else its default `value`.
-    fn value(&self, name: &str, value: &impl Serialize) -> Node {
-        match self.given.get(name) {
-            Some(node) => node.clone(),
-            None => Node::from_json(&serde_json::to_value(value).unwrap_or_default(), Origin::Filled),
-        }
-    }
-
-    /// A text that no parameter gives.
-    fn fixed(&self, text: &str) -> Node {
-        Node::text(text, Origin::Filled)
-    }
-
-    /// A group of hosts; `count` is the parameter that sizes it, `None` for a single host.
-    fn hosts(&mut self, name: &str, count: Option<(&str, u32)>) {
-        let node = self.group(count);
-        self.hosts.set(name, node);
-    }
-
-    /// A group of switches with the parameters called `keys`.
-    fn switches(&mut self, name: &str, count: Option<(&str, u32)>, keys: &[&str]) {
-        let mut node = self.group(count);
-        for key in keys {
-            if let Some(value) = self.given.get(key) {
-                node.set(key, value.clone());
-            }
-        }
-        self.switches.set(name, node);
-    }
-
-    fn group(&self, count: Option<(&str, u32)>) -> Node {
-        let mut node = Node::table(self.given.origin);
-        if let Some((parameter, count)) = count {
-            let origin = self.given.get(parameter).map_or(Origin::Filled, |n| n.origin);
-            node.set("count", Node::integer(i64::from(count), origin));
-        }
-        node
-    }
-
-    fn link(&mut self, from: &str, to: &str, keys: Vec<(&str, Node)>) {
-        let origin = self.given.origin;
-        let ends = [from, to].map(|end| Node::text(end, origin)).to_vec();
-        let mut node = Node::table(origin);
-        node.set("between", Node::array(ends, origin));
-        for (key, value) in keys {
-            node.set(key, value);
-        }
-        self.links.push(node);
-    }
-}
-
-/// A table of what `given` has of `keys`; `None` if that is nothing.
-fn part(given: &Node, keys: &[&str]) -> Option<Node> {
-    let mut node = Node::table(given.origin);
-    for key in keys {
-        if let Some(value) = given.get(key) {
-            node.set(key, value.clone());
-        }
-    }
-    node.as_table().is_some_and(|t| !t.is_empty()).then_some(node)
 }
 
 /// Replaces `[template]` by what it stands for. The table has passed the schema.
@@ -183,14 +113,4 @@ fn merge(tree: &mut Node, section: &str, mut built: Node) -> Vec<Problem> {
     let key = table.get(section).map_or(built.origin, |e| e.key);
     table.insert(section.to_owned(), Entry { key, node: built });
     problems
-}
-
-/// Default rate of access links: fast enough not to be the bottleneck.
-fn access_rate() -> Rate {
-    Rate(10_000_000_000)
-}
-
-/// Default delay of short links.
-fn access_delay() -> Span {
-    Span::from_us(10)
 }

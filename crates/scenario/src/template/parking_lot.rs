@@ -7,7 +7,7 @@ use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Builder, access_delay, access_rate, part};
+use super::builder::{Builder, access_delay, access_rate, part};
 use crate::written::Delay;
 
 /// Switches `router[0]` ... `router[hops]`; hosts `sender` and `receiver` at the ends of their chain, and for each link between two

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Builder, part};
+use super::builder::{Builder, part};
 use crate::tree::{Node, Origin};
 
 /// Hosts `sender` and `receiver`; between the links the switches `router[i]`.

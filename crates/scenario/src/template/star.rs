@@ -5,7 +5,7 @@ use elephan_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Builder, access_delay};
+use super::builder::{Builder, access_delay};
 use crate::preset::Preset;
 use crate::written::Delay;
 

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use elephan_units::Bytes;
 
 type Sizes = Distribution<Bytes>;
 

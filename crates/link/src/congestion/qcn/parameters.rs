@@ -4,7 +4,7 @@ use elephan_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::fair::Fairness;
+use super::super::fairness::Fairness;
 use super::super::{FEEDBACK_MAX, Problem, above_zero, pages, period, some_rate, start_rate};
 
 /// Bytes between samples for each eighth of the feedback, with a sample base of 150 000.
