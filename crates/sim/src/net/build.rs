@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use elephan_engine::{EventQueue, LANES, Lanes, Ring};
 use elephan_host::transmit::Device;
-use elephan_link::queue::{Discipline, Limit, QueueSpec};
+use elephan_link::queue::{Discipline, Limit};
 use elephan_link::{Concerned, Loss, pause, pause::Gate};
 use elephan_random::Stream;
 use elephan_scenario::{Ecmp, Link as LinkPlan, NodeKind, Plan, limit_of};
@@ -128,11 +128,7 @@ fn link(facts: Facts<'_>, (switch_of, port_of): (&[u32], &[u32]), taps: Taps) ->
     };
     let way_out = plan.nodes[l.from as usize].models.transmit.as_ref();
     let latency = latency + way_out.map_or(Span::ZERO, |words| words.delay);
-    // Of a FIFO arithmetic knows everything ahead; other disciplines decide by themselves.
-    let fifo = match &l.queue {
-        QueueSpec::Fifo(fifo) => Some(fifo),
-        _ => None,
-    };
+    let fifo = facts.fifo();
     let limiters = congestion_management::limiters(plan, l);
     // Each limiter holds as much of senders that cannot be stopped as the queue, of whatever kind.
     let limit = if limiters.is_some() { limit_of(&l.queue) } else { fifo.and_then(|f| f.limit) };

@@ -6,7 +6,7 @@
 
 use elephan_host::transmit::Device;
 use elephan_link::Loss;
-use elephan_link::queue::QueueSpec;
+use elephan_link::queue::{FifoSpec, QueueSpec};
 use elephan_scenario::{Link as LinkPlan, NodeKind, Plan};
 use elephan_units::Transmitter;
 
@@ -122,6 +122,11 @@ impl Facts<'_> {
         matches!(self.plan.nodes[self.link.from as usize].kind, NodeKind::Host)
     }
 
+    /// Of a FIFO arithmetic knows everything ahead; other disciplines decide by themselves.
+    pub fn fifo(&self) -> Option<&FifoSpec> {
+        if let QueueSpec::Fifo(fifo) = &self.link.queue { Some(fifo) } else { None }
+    }
+
     pub fn holds(&self, reason: Reason) -> bool {
         let (plan, link) = (self.plan, self.link);
         let transmit = plan.nodes[link.from as usize].models.transmit.as_ref();
@@ -134,7 +139,7 @@ impl Facts<'_> {
             Reason::Managed => !plan.congestion_management.is_none(),
             Reason::Rdma => self.roce.is_used && self.at_host(),
             Reason::Telemetry => self.roce.telemetry && !self.at_host(),
-            Reason::Discipline => !matches!(link.queue, QueueSpec::Fifo(_)),
+            Reason::Discipline => self.fifo().is_none(),
             Reason::Device => transmit.is_some_and(|words| Device::new(words).is_some()),
             Reason::Impaired => !link.impairments.is_none(),
             Reason::Captured => self.captured,
