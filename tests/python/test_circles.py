@@ -7,10 +7,10 @@ import pytest
 
 # The largest circle of each crate; a crate that is not named has none. Whoever makes one smaller lowers its number here.
 LIMITS = {
-    "cc": 6,
+    "cc": 3,
     "explore": 3,
     "link": 3,
-    "packetdrill": 6,
+    "packetdrill": 2,
     "py": 2,
     "record": 2,
     "roce": 2,

@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::algorithm::CongestionControl;
-use crate::answers::Traits;
+use crate::traits::Traits;
 use crate::{Ack, Signal, Window, round};
 
 /// A congestion control of the user's.

@@ -39,11 +39,13 @@ mod tally;
 #[cfg(test)]
 mod testing;
 pub mod train;
+mod traits;
 
 pub use algorithm::{CongestionControl, Spec, describe, list};
-pub use answers::{Answers, Marks as NeededMarks, Traits};
+pub use answers::Answers;
 pub use controller::{Controller, MAX_WINDOW_BYTES};
 pub use declare::{Internals, Ranges, State};
 pub use event::{Abe, Ack, Question, ReduceFrom, Signal, Window};
 pub use rdma::{Nic, Transport};
 pub use registry::{Description, Invalid, Model, Parameter, SpecError};
+pub use traits::{Marks as NeededMarks, Traits};

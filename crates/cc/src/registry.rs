@@ -1,8 +1,8 @@
 //! The registry: one line per model yields its module, its place in the dispatch enum and in the `Spec` enum, its
 //! text form (`"name"` or `{ kind = "name", parameter = ... }`), its JSON Schema and its row in the documentation.
 
-use crate::answers::Traits;
 use crate::declare::{Internals, Ranges, State};
+use crate::traits::Traits;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

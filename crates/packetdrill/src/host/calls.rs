@@ -1,36 +1,14 @@
 //! System calls of the socket interface, with the results and errors of Linux.
 
+use super::Host;
 use super::fast_open::MSG_FASTOPEN;
+use super::outcome::{Descriptor, Outcome, Progress, Transfer};
 use super::queue::size_goal;
-use super::{Descriptor, Host, Open, Role};
+use super::socket::{Open, Role};
 use crate::script::{Call, Value};
 use crate::symbols::named;
 use crate::verdict::Stop;
 use elephan_tcp::State;
-
-/// What a call came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    Done(i64),
-    /// It made a descriptor, whose number the script chooses.
-    Descriptor(super::Descriptor),
-    Fail(&'static str),
-    /// It has to wait.
-    Block,
-}
-
-/// How a call goes on that has waited.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Progress {
-    /// Bytes that it has moved so far.
-    pub moved: u64,
-    /// It has opened the connection.
-    pub opened: bool,
-    /// The send buffer was full.
-    waits_for_room: bool,
-    /// Its own timeout has passed.
-    pub timed_out: bool,
-}
 
 /// `net.core.somaxconn`: connections that may wait to be accepted at most.
 const SOMAXCONN: u64 = 4096;
@@ -55,13 +33,6 @@ pub(super) fn number(args: &[Value], at: usize) -> Result<i64, Stop> {
         Some(value) => value.number().map_err(Stop::CannotRun),
         None => missing(format!("a call with {} arguments", args.len())),
     }
-}
-
-/// Where a call stands that works on bytes: how many, and its flags.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Transfer {
-    pub bytes: u64,
-    pub flags: i64,
 }
 
 impl Host {

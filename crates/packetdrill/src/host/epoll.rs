@@ -1,6 +1,8 @@
 //! `epoll` and `poll`.
 
-use super::{Descriptor, Host, Outcome};
+use super::Host;
+use super::outcome::{Descriptor, Outcome};
+use super::polled::{Epoll, Item};
 use crate::script::Value;
 use crate::symbols::{EPOLLET, EPOLLONESHOT, POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP, named};
 use crate::verdict::Stop;
@@ -9,23 +11,6 @@ use crate::verdict::Stop;
 const ALWAYS: i64 = POLLERR | POLLHUP;
 /// All events that are reported.
 const REPORTED: i64 = POLLIN | POLLOUT | POLLERR | POLLHUP | POLLRDHUP;
-
-#[derive(Clone, Copy, Debug)]
-struct Item {
-    fd: i64,
-    socket: usize,
-    /// Events asked for, 0 once a one-shot item has reported.
-    events: i64,
-    flags: i64,
-    /// What `epoll_wait` gives back.
-    data: i64,
-    ready: bool,
-}
-
-#[derive(Clone, Debug, Default)]
-pub(super) struct Epoll {
-    items: Vec<Item>,
-}
 
 fn events_text(mask: i64) -> String {
     let names: Vec<&str> = (0..14).filter_map(|bit| named(&["POLL"], mask & (1 << bit))).collect();

@@ -1,10 +1,11 @@
 //! Fast Open as sockets offer it (`tcp_sendmsg_fastopen`, `tcp_fastopen_defer_connect`, `TCP_FASTOPEN`), and what the host keeps for it.
 
-use super::calls::{Progress, Transfer};
-use super::{Host, Open, Outcome, Role};
+use super::Host;
+use super::outcome::{Outcome, Progress, Transfer};
+use super::socket::{Open, Role};
 use crate::script::Value;
 use crate::verdict::Stop;
-use elephan_tcp::{Cookie, FastOpenListener, FastOpenMemory, FastOpenPause, FastOpenRequest, State};
+use elephan_tcp::{Cookie, FastOpenListener, FastOpenMemory, FastOpenRequest, State};
 use elephan_units::{Span, Time};
 
 pub(super) const MSG_FASTOPEN: i64 = 0x2000_0000;
@@ -18,41 +19,6 @@ const SERVER_EVERY_LISTENER: u64 = 0x400;
 const DEFAULT: u64 = CLIENT;
 /// How long a connection that the peer has reset during the handshake counts as one of the listener's (`reqsk_fastopen_remove`).
 const RESET_COUNTS: Span = Span::from_s(60);
-
-/// What an application has asked a socket for.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Asked {
-    /// TCP_FASTOPEN: how many handshakes may be under way.
-    pub queue: Option<u64>,
-    /// TCP_FASTOPEN_CONNECT, and whether `connect` waits for the first write.
-    pub connect: bool,
-    pub deferred: bool,
-    /// TCP_FASTOPEN_NO_COOKIE.
-    pub no_cookie: bool,
-    /// TCP_FASTOPEN_KEY.
-    pub key: Option<[u8; 16]>,
-    /// Of a connection of a listener: the handshake was cut short by a reset.
-    pub reset_at: Option<Time>,
-}
-
-/// What the host keeps.
-#[derive(Clone, Debug)]
-pub struct Kept {
-    /// Of the one peer that scripts have.
-    memory: FastOpenMemory,
-    pause: FastOpenPause,
-    /// Addresses of the script's end and of the host.
-    pub remote: [u8; 4],
-    pub local: [u8; 4],
-    /// How often the memory was emptied by a command.
-    flushes: u64,
-}
-
-impl Kept {
-    pub fn new(remote: [u8; 4], local: [u8; 4]) -> Kept {
-        Kept { memory: FastOpenMemory::default(), pause: FastOpenPause::default(), remote, local, flushes: 0 }
-    }
-}
 
 impl Host {
     fn fast_open_bits(&self) -> u64 {

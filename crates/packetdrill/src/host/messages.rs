@@ -1,6 +1,7 @@
 //! `sendmsg` and `recvmsg`: vectors of buffers and control messages.
 
-use super::calls::{MSG_ERRQUEUE, Progress, Transfer, flag_name, number};
+use super::calls::{MSG_ERRQUEUE, flag_name, number};
+use super::outcome::{Progress, Transfer};
 use super::{Host, Outcome};
 use crate::script::{Call, Value};
 use crate::verdict::Stop;

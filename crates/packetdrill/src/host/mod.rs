@@ -3,25 +3,29 @@
 //! The rule of this layer: time moves only in [`Host::advance`]. What endpoints send in an instant is taken at once, in order, into
 //! the outbox, with its time.
 
+mod asked;
 mod calls;
 mod epoll;
 mod errors;
 mod fast_open;
 mod messages;
 mod options;
+mod outcome;
+mod polled;
 mod queue;
+mod reports;
 mod socket;
 
 use crate::sysctl::Sysctls;
 use elephan_tcp::{Endpoint, Flags, Info, Options, SackBlocks, Segment, State};
 use elephan_units::{Bytes, Time};
-use epoll::Epoll;
+use polled::Epoll;
 use socket::{Open, Role, Socket};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-pub use calls::{Outcome, Progress};
-pub use fast_open::Kept;
+pub use asked::Kept;
+pub use outcome::{Descriptor, Outcome, Progress};
 
 /// Initial sequence number of every endpoint: one that script numbers, which begin at 0, are not mixed up with.
 pub const ISN: u32 = 0x4000_0000;
@@ -34,13 +38,6 @@ pub struct Sent {
     pub at: Time,
     pub segment: Segment,
     pub sack: SackBlocks,
-}
-
-/// What a descriptor of the script stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Descriptor {
-    Socket(usize),
-    Epoll(usize),
 }
 
 pub struct Host {

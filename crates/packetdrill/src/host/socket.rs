@@ -1,7 +1,7 @@
 //! One socket: what its application has set, and what it learns of its connection.
 
+use super::asked::Asked;
 use super::errors::ErrorQueue;
-use super::fast_open::Asked;
 use super::queue::{SEND_BUFFER, SendQueue};
 use crate::symbols::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP};
 use elephan_tcp::options::Acceptance;
