@@ -143,7 +143,7 @@ def port_ways(
     cancel: Cancel | None = None,
     agreed: object = None,
 ) -> str:
-    """JSON: for each port its name (`port`), how packets pass it (`way`) and what keeps it from being faster (`because`)."""
+    """JSON: for each port its name (`port`), how packets pass it (`way`) and why it needs a queue (`because`)."""
 
 def toml_values(text: str, cancel: Cancel | None = None) -> str:
     """The values of a text in TOML as JSON, with no check but that of its syntax."""

@@ -16,12 +16,14 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_ports_that_are_alike_share_a_line_and_nothing_runs(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert cli.status_of(["run", "shared-switch", "--ports"]) == 0
-    lines = [line.split(maxsplit=3) for line in capfd.readouterr().out.splitlines()]
+    told, *rows = capfd.readouterr().out.splitlines()
+    assert "[sweep]" in told
+    lines = [line.split(maxsplit=3) for line in rows]
     assert [[word.rstrip() for word in words] for words in lines] == [
         ["port", "ports", "way", "because"],
         ["client[]->sw", "3", "ahead", "sw may pause it"],
-        ["sw->client[]", "3", "ahead", "sw has a memory"],
-        ["sw->server", "1", "ahead", "sw has a memory"],
+        ["sw->client[]", "3", "ahead", "sw has a memory that its ports share"],
+        ["sw->server", "1", "ahead", "sw has a memory that its ports share"],
         ["server->sw", "1", "ahead", "sw may pause it"],
     ]
     assert list(tmp_path.iterdir()) == []
@@ -36,7 +38,7 @@ def test_a_setting_changes_the_way(capfd: pytest.CaptureFixture[str]) -> None:
     fast, captured = ("fast", []), ("queued", ["packets are captured at it"])
     assert ways == {
         "": (fast, fast),
-        "--set": (("queued", ["its queue is codel"]), fast),
+        "--set": (("queued", ["its queue is no FIFO: codel"]), fast),
         "--pcap": (fast, captured),
     }
 

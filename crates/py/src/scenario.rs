@@ -239,7 +239,7 @@ fn resolved_toml(
     })
 }
 
-/// For each port, in JSON, how packets pass it (`way`) and what keeps it from being faster (`because`).
+/// For each port, in JSON, how packets pass it (`way`) and why it needs a queue (`because`).
 #[pyfunction]
 #[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None, cancel=None, agreed=None))]
 #[expect(clippy::too_many_arguments, reason = "the Python function names each")]

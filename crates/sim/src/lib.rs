@@ -48,7 +48,7 @@ pub fn run(plan: &Plan, recorder: &mut Recorder, watch: &mut dyn FnMut(&Progress
     run_on(plan, recorder, Paths::default(), watch)
 }
 
-/// For each port of `plan`, in the order of its links, how packets pass it, and in words what keeps it from being faster.
+/// For each port of `plan`, in the order of its links, how packets pass it, and in words why it needs a queue.
 pub fn ways(plan: &Plan) -> Result<Vec<(Way, Vec<String>)>, Error> {
     net::ways(plan, &observed::observed_ports(plan), &net::Layout::of(plan))
 }

@@ -164,8 +164,8 @@ def resolved_toml(source: Source, overrides: Overrides, seed: int | None = None)
 
 
 def port_ways(source: Source, overrides: Overrides, seed: int | None = None) -> list[dict[str, Any]]:
-    """Returns for each port its name (`port`), how packets pass it (`way`: `fast`, `fused`, `ahead` or `queued`) and what keeps it
-    from being faster (`because`, a list).
+    """Returns for each port its name (`port`), how packets pass it (`way`: `fast`, `fused`, `ahead` or `queued`) and why it
+    needs a queue (`because`, a list).
     """
     return [dict(one) for one in json.loads(_read("port_ways", source, override_text(overrides), seed))]
 

@@ -6,8 +6,11 @@ use std::collections::BTreeMap;
 use super::graph::{Graph, Near, Seen, Ways};
 use crate::ids::LinkId;
 
-/// Links of the kept searches together, at most: 256 MB, those of a `fat-tree` with k = 48. Beyond them they are made again.
+/// Numbers of the kept searches together, at most: 256 MB, those of a `fat-tree` with k = 48. Beyond them they are made again.
 const KEPT_MAX: usize = 1 << 26;
+
+/// Of a fabric with 256 paths between two hosts, so many draws take about as long as listing the paths.
+const DRAWS_MAX: u32 = 16;
 
 pub struct Drawn {
     graph: Graph,
@@ -18,6 +21,8 @@ pub struct Drawn {
     seen: Seen,
     /// Where the paths begin that flows between two nodes have drawn.
     taken: BTreeMap<(u32, u32), Vec<u32>>,
+    /// How many flows between two nodes have drawn.
+    draws: BTreeMap<(u32, u32), u32>,
 }
 
 impl Drawn {
@@ -29,12 +34,26 @@ impl Drawn {
             ways: Ways::default(),
             seen: Seen::default(),
             taken: BTreeMap::new(),
+            draws: BTreeMap::new(),
         }
     }
 
     /// The paths that flows between two nodes have drawn, by where they begin.
     pub fn taken(&mut self, ends: (u32, u32)) -> &mut Vec<u32> {
         self.taken.entry(ends).or_default()
+    }
+
+    /// Counts a draw between two nodes; answers whether so many have drawn that listing all their paths takes no longer.
+    pub fn is_worth_listing(&mut self, ends: (u32, u32)) -> bool {
+        let draws = self.draws.entry(ends).or_default();
+        *draws += 1;
+        *draws > DRAWS_MAX
+    }
+
+    /// All paths between two nodes, at most `most`.
+    pub fn all(&mut self, (from, to): (u32, u32), most: usize) -> Vec<Vec<LinkId>> {
+        let (graph, near, _) = self.search(from);
+        graph.paths(near, from, to, most)
     }
 
     /// The path by the links named first, and how many there are.

@@ -45,9 +45,9 @@ impl Near {
         &self.links[begin as usize..self.ends[place as usize] as usize]
     }
 
-    /// How many links it holds.
+    /// How many numbers it holds.
     pub fn size(&self) -> usize {
-        self.links.len()
+        self.links.len() + self.ends.len() + self.counts.len()
     }
 }
 

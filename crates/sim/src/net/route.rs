@@ -88,6 +88,7 @@ impl Routes {
     /// The same where all paths are listed.
     pub fn listed(&self, from: u32, to: u32, key: u32) -> Option<Route> {
         let paths = *self.known.get(&(from, to))?;
+        debug_assert!(!paths.more, "there are paths that are not listed");
         Some(match (paths.count, self.ecmp) {
             (1, _) => Route::single(self.paths[paths.first as usize].0),
             (_, Ecmp::Packet) => Route::spread(paths.first),
@@ -97,8 +98,16 @@ impl Routes {
 
     /// Draws the path of a flow, and puts it down if no flow of these nodes has it yet.
     fn draw_way(&mut self, ends: (u32, u32), key: u32) -> Option<Route> {
-        let share = share(self.seed, u64::from(key));
         let mut drawn = self.drawn.take()?;
+        if drawn.is_worth_listing(ends) && self.chain.len() < PLACES_MAX {
+            let paths = drawn.all(ends, PATHS_MAX);
+            let shares = cumulative_shares(&paths);
+            let paths = self.append(&paths.into_iter().zip(shares).collect::<Vec<_>>());
+            self.known.insert(ends, paths);
+            self.drawn = Some(drawn);
+            return self.listed(ends.0, ends.1, key);
+        }
+        let share = share(self.seed, u64::from(key));
         let way = drawn.way(ends, share);
         let same = drawn.taken(ends).iter().copied().find(|&begin| self.rest(begin).eq(way.iter().copied()));
         let begin = same.unwrap_or_else(|| {

@@ -45,7 +45,7 @@ impl Way {
     }
 }
 
-/// What makes a port slower than it could be.
+/// What makes a port general, or keeps a general port from being computed ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     AllGeneral,
@@ -189,23 +189,23 @@ impl Facts<'_> {
         let (from, to) = (node(self.link.from), node(self.link.to));
         match reason {
             Reason::AllGeneral => "all ports are to be general".to_owned(),
-            Reason::Memory => format!("{from} has a memory"),
+            Reason::Memory => format!("{from} has a memory that its ports share"),
             Reason::MayBePaused => format!("{to} may pause it"),
             Reason::Down => "it is down at first".to_owned(),
             Reason::Changes => "a change concerns it".to_owned(),
             Reason::Managed => "switches notify of congestion".to_owned(),
-            Reason::Rdma => "its host may send RDMA".to_owned(),
-            Reason::Telemetry => "packets carry telemetry of it".to_owned(),
-            Reason::Discipline => format!("its queue is {}", self.link.queue.name()),
+            Reason::Rdma => "hosts of the scenario send RDMA".to_owned(),
+            Reason::Telemetry => "switches of the scenario give telemetry".to_owned(),
+            Reason::Discipline => format!("its queue is no FIFO: {}", self.link.queue.name()),
             Reason::Device => format!("{from} spaces its frames"),
-            Reason::Impaired => "it delays, reorders or duplicates".to_owned(),
+            Reason::Impaired => "it has jitter, reordering or duplicates".to_owned(),
             Reason::Captured => "packets are captured at it".to_owned(),
             Reason::Eager => "all events are to be there".to_owned(),
-            Reason::WayOut => format!("{from} has a transmit queue"),
+            Reason::WayOut => format!("{from} has transmit"),
             Reason::Priorities => "it keeps priorities apart".to_owned(),
-            Reason::Counted => format!("{from} counts each queue"),
+            Reason::Counted => format!("the flow control of {from} counts each queue"),
             Reason::Losses => "it loses packets".to_owned(),
-            Reason::Inexact => "a byte takes no whole picoseconds at its rate".to_owned(),
+            Reason::Inexact => "at its rate a byte does not take a whole number of picoseconds".to_owned(),
         }
     }
 }

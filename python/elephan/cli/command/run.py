@@ -36,7 +36,7 @@ def command(
         bool, Option("--warmup-check", help="Say how long the run warms up, by MSER-5, and whether the scenario leaves that out.")
     ] = False,
     ports: Annotated[
-        bool, Option("--ports", help="Say which way packets take through each port, and why it is no faster; run nothing.")
+        bool, Option("--ports", help="Say which way packets take through each port, and why a port needs a queue; run nothing.")
     ] = False,
     replace: Annotated[bool, Option("--replace", help="Replace the result of another scenario or seed in --out.")] = False,
     python_from: PythonFrom = None,
@@ -58,7 +58,7 @@ def command(
     if pcap:
         resolved = core.resolve(source, run_with, seed)
     if ports:
-        _show_ways(core.port_ways(source, run_with, seed), json)
+        _show_ways(core.port_ways(source, run_with, seed), scenario if resolved.get("has_sweep") else None, json)
         return
     folder = out or default_folder(f"{source.stem}-{resolved['seed']}", runs.experiment(resolved["toml"]))
     with live.run(Job(source, changes, resolved["seed"], Variant(""))):
@@ -77,16 +77,22 @@ def command(
         _show(done, scenario, folder, warmup_check, bool(resolved.get("has_sweep")), json, no_report)
 
 
-def _show_ways(ways: list[dict[str, Any]], json: bool) -> None:
+def _show_ways(ways: list[dict[str, Any]], swept: str | None, json: bool) -> None:
     if json:
         print_json(ways)
-    else:
-        Screen().print(ways_table(ways))
+        return
+    if swept:
+        _tell_of_sweep(swept)
+    Screen().print(ways_table(ways))
+
+
+def _tell_of_sweep(scenario: str) -> None:
+    print(f"The scenario has a [sweep], which a single run ignores: elephan sweep {scenario}")
 
 
 def _show(done: runs.Run, scenario: str, folder: Path, warmup_check: bool, has_sweep: bool, json: bool, no_report: bool) -> None:
     if has_sweep and not json:
-        print(f"The scenario has a [sweep], which a single run ignores: elephan sweep {scenario}")
+        _tell_of_sweep(scenario)
     if warmup_check and not json:
         from elephan.report.words.view import View
         from elephan.report.words.warmup import warmup_words
