@@ -9,8 +9,8 @@ use elephan_units::{Bytes, PS_PER_S, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::quantity::Quantity;
 use crate::gaps::mean_gap;
+use crate::quantity::Quantity;
 use crate::{
     Carrier, Destinations, Distribution, Gap, GapDistribution, Gaps, Generate, Invalid, Offer, Part, Sampler, Setting,
     Shared, Spec, WhenFull,

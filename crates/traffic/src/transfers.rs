@@ -6,8 +6,8 @@ use elephan_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::quantity::Quantity;
 use crate::gaps::mean_gap;
+use crate::quantity::Quantity;
 use crate::{Carrier, Distribution, GapDistribution, Gaps, Generate, Invalid, Offer, Sampler, Setting, Spec};
 
 /// Keys of `kind = "transfers"`. Exactly one of `arrivals_per_s` and `load`.
