@@ -5,6 +5,7 @@ No test of the fast suite judges by the wall clock (`test_clocks.py`). `PATIENCE
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
@@ -36,6 +37,27 @@ def processor_s(pid: int) -> float:
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
+def _family(pid: int) -> list[int]:
+    """Returns a process and all that descend from it."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found
+
+
+def _of_family_s(pid: int) -> float:
+    """Returns the processor time so far of a process and of all that descend from it."""
+    used = 0.0
+    for one in _family(pid):
+        with contextlib.suppress(OSError):
+            used += processor_s(one)
+    return used
+
+
 def _of_children_s() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -45,7 +67,7 @@ def end(process: subprocess.Popen[Any], how: int = signal.SIGINT, *, group: bool
     """Sends a signal, to the whole group of the process if asked. Returns what the process writes to its two pipes, and the
     processor time in seconds that it used from then to its end.
     """
-    children, before = _of_children_s(), processor_s(process.pid) if process.poll() is None else 0.0
+    children, before = _of_children_s(), _of_family_s(process.pid) if process.poll() is None else 0.0
     os.killpg(process.pid, how) if group else process.send_signal(how)  # which does nothing to a process that is over
     try:
         out, err = process.communicate(timeout=PATIENCE_S)
