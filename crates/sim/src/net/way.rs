@@ -68,37 +68,26 @@ pub enum Reason {
     Inexact,
 }
 
-/// Each of these makes a port general.
-const GENERAL: [Reason; 12] = [
-    Reason::AllGeneral,
-    Reason::Memory,
-    Reason::MayBePaused,
-    Reason::Down,
-    Reason::Changes,
-    Reason::Managed,
-    Reason::Rdma,
-    Reason::Telemetry,
-    Reason::Discipline,
-    Reason::Device,
-    Reason::Impaired,
-    Reason::Captured,
-];
-/// With each of these a general port is not computed ahead.
-const QUEUED: [Reason; 14] = [
-    Reason::Changes,
-    Reason::Managed,
-    Reason::Rdma,
-    Reason::Telemetry,
-    Reason::Discipline,
-    Reason::Device,
-    Reason::Impaired,
-    Reason::Captured,
-    Reason::Eager,
-    Reason::WayOut,
-    Reason::Priorities,
-    Reason::Counted,
-    Reason::Losses,
-    Reason::Inexact,
+/// Each reason, whether it makes a port general, and whether it keeps a general port from being computed ahead.
+const REASONS: [(Reason, bool, bool); 18] = [
+    (Reason::AllGeneral, true, false),
+    (Reason::Memory, true, false),
+    (Reason::MayBePaused, true, false),
+    (Reason::Down, true, false),
+    (Reason::Changes, true, true),
+    (Reason::Managed, true, true),
+    (Reason::Rdma, true, true),
+    (Reason::Telemetry, true, true),
+    (Reason::Discipline, true, true),
+    (Reason::Device, true, true),
+    (Reason::Impaired, true, true),
+    (Reason::Captured, true, true),
+    (Reason::Eager, false, true),
+    (Reason::WayOut, false, true),
+    (Reason::Priorities, false, true),
+    (Reason::Counted, false, true),
+    (Reason::Losses, false, true),
+    (Reason::Inexact, false, true),
 ];
 
 /// What decides about the port of one link.
@@ -158,29 +147,22 @@ impl Facts<'_> {
 
     /// Whether the port needs a queue and events.
     pub fn is_general(&self) -> bool {
-        self.any(&GENERAL)
+        REASONS.iter().any(|&(reason, general, _)| general && self.holds(reason))
     }
 
     /// Whether what waits in the port, if it is general, may be computed ahead.
     pub fn is_ahead(&self) -> bool {
-        !self.any(&QUEUED)
+        !REASONS.iter().any(|&(reason, _, queued)| queued && self.holds(reason))
     }
 
-    /// The way through the port, and what keeps it from being faster; `fused` is of a fast port.
+    /// Returns the way through the port, and why it needs a queue; `fused` is of a fast port.
     pub fn way(&self, fused: bool) -> (Way, Vec<String>) {
-        let general = self.is_general();
-        let way = match (general, self.is_ahead()) {
-            (false, _) if fused => Way::Fused,
-            (false, _) => Way::Fast,
-            (true, true) => Way::Ahead,
-            (true, false) => Way::Queued,
-        };
-        let mut because: Vec<Reason> = Vec::new();
-        if general {
-            let also = QUEUED.iter().filter(|reason| !GENERAL.contains(reason));
-            because.extend(GENERAL.iter().chain(also).filter(|&&reason| self.holds(reason)));
+        if !self.is_general() {
+            return (if fused { Way::Fused } else { Way::Fast }, Vec::new());
         }
-        (way, because.into_iter().map(|reason| self.told(reason)).collect())
+        let because = REASONS.iter().map(|row| row.0).filter(|&reason| self.holds(reason));
+        let way = if self.is_ahead() { Way::Ahead } else { Way::Queued };
+        (way, because.map(|reason| self.told(reason)).collect())
     }
 
     /// A reason in words.
