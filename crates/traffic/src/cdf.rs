@@ -22,9 +22,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::Invalid;
 use crate::quantity::Quantity;
-use crate::replay::{cells, picoseconds, units_of_time};
-use crate::{Invalid, TraceError};
+use crate::trace::{TraceError, cells, picoseconds, units_of_time};
 
 /// The published distributions of sizes: name and text.
 const PUBLISHED: [(&str, &str); 3] = [

@@ -18,6 +18,7 @@ mod kind;
 mod quantity;
 mod queue;
 mod start;
+mod trace;
 
 pub use answers::Answers;
 pub use cdf::{Cdf, parse_cdf, published};
@@ -28,8 +29,8 @@ pub use invalid::Invalid;
 pub use kind::{Carrier, Generate, KindInfo, Offer, Part, Setting, Shared, Spec};
 pub use quantity::Quantity;
 pub use queue::{Message, MessageQueue, WhenFull};
-pub use replay::{Trace, TraceError};
 pub use start::Start;
+pub use trace::{Trace, TraceError};
 
 kind::registry! {
     bulk::Bulk, "One stream of bytes as fast as TCP takes it: endless, or of a given size.";

@@ -13,15 +13,12 @@
 //! not count. Whoever reads a scenario puts the text of `file` into `trace`, so that a resolved scenario is complete by
 //! itself. Not modelled: when within a flow the original application sent what, and how long it took.
 
-mod trace;
-
 use elephan_random::Stream;
 use elephan_units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::trace::{Trace, TraceError};
-pub(crate) use self::trace::{cells, picoseconds, units_of_time};
+use crate::trace::Trace;
 use crate::{Carrier, Generate, Invalid, Offer, Setting, Spec};
 
 /// Keys of `kind = "replay"`: exactly one of `file` and `trace`.
