@@ -25,6 +25,7 @@ const DAYS: (usize, usize) = (256, 1 << 17);
 /// What stands where there is no event: it comes after all.
 const EMPTY: u128 = u128::MAX;
 
+#[derive(Clone)]
 pub struct Calendar {
     /// A ring of the first, least first, from `first` on: all there are, or [`AHEAD`].
     near: [u128; AHEAD as usize],

@@ -12,6 +12,7 @@ const ROOT: usize = 3;
 struct Group([u128; 4]);
 
 /// Keys, least first.
+#[derive(Clone)]
 pub struct Heap {
     groups: Vec<Group>,
     /// One past the last occupied slot.

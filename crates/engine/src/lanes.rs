@@ -41,6 +41,7 @@ impl<T> Ord for Entry<T> {
     }
 }
 
+#[derive(Clone)]
 struct Lane<T> {
     /// A power of two of places, or none; the events in them are in order.
     places: Box<[Entry<T>]>,
@@ -130,6 +131,7 @@ impl<T: Copy + Default> Lane<T> {
 }
 
 /// Some lanes of events, each with a value.
+#[derive(Clone)]
 pub struct Lanes<T> {
     lanes: [Lane<T>; LANES],
     /// The key of each lane's first event.

@@ -16,7 +16,7 @@ const DAYS_PER_PENDING: usize = 12;
 const AHEAD: u32 = 3;
 
 /// Pending events, least first.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct EventQueue {
     /// All events, or those that lie beyond the calendar.
     heap: Heap,

@@ -4,6 +4,7 @@
 use crate::prefetch_place;
 
 /// A queue of values in order.
+#[derive(Clone)]
 pub struct Ring<T: Copy> {
     /// The front, if there is one.
     first: T,

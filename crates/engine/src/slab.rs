@@ -3,6 +3,7 @@
 use crate::prefetch_place;
 
 /// A growing array with a free list. A handle is valid from `take` to `free`.
+#[derive(Clone)]
 pub struct Slab<T> {
     slots: Vec<T>,
     free: Vec<u32>,

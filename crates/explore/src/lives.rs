@@ -93,8 +93,7 @@ record = { every = "5 ms" }
     #[test]
     fn windows_are_those_of_the_samples_around_a_loss() {
         let resolved = read(&Source::toml("t", TEXT), &[], None).unwrap();
-        let mut recorder = Recorder::memory();
-        elephan_sim::run(&resolved.plan, &mut recorder, &mut |_| true).unwrap();
+        let (_, recorder) = elephan_sim::run(resolved.plan.clone(), Recorder::memory(), &mut |_| true).unwrap();
         let open = Open::new(Some(OfRun { plan: resolved.plan }), recorder.finish().unwrap());
         let tables = open.tables();
         let samples = table(&tables, "flow_samples").unwrap();

@@ -24,7 +24,7 @@ pub struct Open {
 
 /// What is known of a run from its beginning.
 pub struct OfRun {
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
 }
 
 impl Open {

@@ -164,10 +164,10 @@ fn again(plan: &Plan, host: u32, to: i64, seen: Arc<Mutex<Seen>>, stop: &AtomicB
     plan.record.datagrams = 0;
     plan.record.captures = Captures { hosts: vec![host], links: Vec::new(), snap_bytes: None };
     let listener = Arc::new(Mutex::new(move |packet: &CapturedPacket<'_>| held(&seen).take(packet)));
-    let mut recorder = Recorder::listening(listener);
+    let recorder = Recorder::listening(listener);
     let goes_on = |_: &elephan_sim::Progress| !stop.load(Ordering::Relaxed) && !stop::memory_is_short();
-    let outcome = elephan_sim::run(&plan, &mut recorder, &mut { goes_on });
-    outcome.map_err(|error| match error {
+    let outcome = elephan_sim::run(plan, recorder, &mut { goes_on });
+    let (_, recorder) = outcome.map_err(|error| match error {
         Error::Stopped => "stopped".to_owned(),
         other => other.to_string(),
     })?;

@@ -60,7 +60,6 @@ fn simulate(resolved: &Resolved, call: Call<'_>, mut watch: Watch<'_>) -> Result
     let Call { ask, stop, emit, .. } = call;
     let plan = &resolved.plan;
     let duration_ns = plan.duration.ns();
-    let mut recorder = Recorder::memory();
     let mut look = |progress: &Progress| {
         if stop.load(Ordering::Relaxed) || stop::memory_is_short() {
             watch.ended = Some(if stop::memory_is_short() { "not enough memory" } else { "stopped" }.into());
@@ -78,8 +77,8 @@ fn simulate(resolved: &Resolved, call: Call<'_>, mut watch: Watch<'_>) -> Result
         }
         watch.ended.is_none()
     };
-    let outcome = elephan_sim::run(plan, &mut recorder, &mut look);
-    let told = outcome.map_err(|error| match (error, watch.ended.take()) {
+    let outcome = elephan_sim::run(resolved.plan.clone(), Recorder::memory(), &mut look);
+    let (told, recorder) = outcome.map_err(|error| match (error, watch.ended.take()) {
         (Error::Stopped, Some(why)) => why,
         (error, _) => Trouble::from(error.to_string()),
     })?;

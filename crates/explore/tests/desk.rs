@@ -51,8 +51,7 @@ fn ask(desk: &Desk, method: &str, params: Value) -> Result<(Reply, Vec<Reply>), 
 
 fn tables() -> Vec<TableData> {
     let resolved = read(&Source::toml("t", TEXT), &[], None).unwrap();
-    let mut recorder = Recorder::memory();
-    elephan_sim::run(&resolved.plan, &mut recorder, &mut |_| true).unwrap();
+    let (_, recorder) = elephan_sim::run(resolved.plan, Recorder::memory(), &mut |_| true).unwrap();
     recorder.finish().unwrap()
 }
 

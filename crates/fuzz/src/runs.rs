@@ -81,10 +81,9 @@ fn quiet(scenario: &Json) -> Source {
 /// Runs a plan; none if it takes too many events or rows.
 fn run(plan: &Plan, paths: Paths) -> Result<Option<Ran>, Finding> {
     let begun = cpu();
-    let mut recorder = Recorder::memory();
     let (mut since, mut still) = ((Time::ZERO, 0), false);
     let mut done = 0;
-    let finished = elephan_sim::run_on(plan, &mut recorder, paths, &mut |progress| {
+    let finished = elephan_sim::run_on(plan.clone(), Recorder::memory(), paths, &mut |progress| {
         done = progress.events;
         if progress.now != since.0 {
             since = (progress.now, progress.events);
@@ -95,15 +94,15 @@ fn run(plan: &Plan, paths: Paths) -> Result<Option<Ran>, Finding> {
     if still {
         return Err(Finding::new("time stands still", format!("{EVENTS_AT_ONCE} events at {} s", since.0.seconds())));
     }
-    if let Ok(summary) = &finished {
+    if let Ok((summary, _)) = &finished {
         done = summary["events"].as_u64().unwrap_or_default();
     }
     let taken = cpu().saturating_sub(begun).as_secs_f64();
     if taken > SLOW_S && (done as f64) < SLOW_EVENTS_PER_S * taken {
         return Err(Finding::new("the run is slow", format!("{done} events in {taken:.1} s")));
     }
-    let summary = match finished {
-        Ok(summary) => summary,
+    let (summary, recorder) = match finished {
+        Ok(finished) => finished,
         Err(Error::Stopped | Error::ManyPaths(..)) => return Ok(None),
         Err(Error::Conservation(what)) => return Err(Finding::new("conservation", what)),
         Err(error) => return Err(Finding::new("the run fails", error.to_string())),

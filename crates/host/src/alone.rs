@@ -6,7 +6,7 @@ use crate::cpu::Server;
 use crate::receive::{Counts, Receive, Receiver, Refused};
 
 /// Ring, interrupts, backlog and a server that spends `interrupt` on each frame taken in hand and `packet` on each one served.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Alone {
     receiver: Receiver,
     server: Server,

@@ -14,7 +14,7 @@ use crate::Transmit;
 use crate::transmit::{Device, Offer, Room};
 
 /// The transmit side of a host and the wire that it sends on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Line {
     room: Room,
     device: Option<Device>,

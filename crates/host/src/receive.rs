@@ -197,7 +197,7 @@ impl Counts {
 }
 
 /// Ring, interrupts and backlog. Frames are the caller's numbers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Receiver {
     ring_limit: u64,
     backlog_limit: u64,

@@ -166,15 +166,15 @@ fn execute(
 ) -> PyResult<Finished> {
     let overrides = overrides.to_overrides().map_err(scenario_errors)?;
     let resolved = elephan_scenario::read(source, &overrides, seed).map_err(scenario_errors)?;
-    let mut recorder = match folder {
+    let recorder = match folder {
         Some(folder) => Recorder::to_folder(&folder).map_err(output_error)?,
         None => Recorder::memory(),
     };
     let plan: &Plan = &resolved.plan;
     let begin = Instant::now();
-    let outcome = elephan_sim::run(plan, &mut recorder, &mut |progress| watcher.look(progress, plan));
+    let outcome = elephan_sim::run(resolved.plan.clone(), recorder, &mut |progress| watcher.look(progress, plan));
     let wall = begin.elapsed();
-    let summary = outcome.map_err(|error| watcher.error(source, error))?;
+    let (summary, recorder) = outcome.map_err(|error| watcher.error(source, error))?;
     let captures = recorder.captures().to_vec();
     let tables = recorder.finish().map_err(output_error)?;
     Ok(Finished { resolved, summary, tables, captures, wall })

@@ -88,7 +88,9 @@ pub type Listener = Arc<Mutex<dyn FnMut(&CapturedPacket<'_>) + Send>>;
 
 /// One capture file under construction, or what takes its packets instead.
 ///
-/// A write that fails is latched: later packets are dropped, [`Capture::check`] and [`Capture::finish`] return the error.
+/// A write that fails is latched: later packets are dropped, [`Capture::check`] and [`Capture::finish`] return the error. A copy adds to the same
+/// file.
+#[derive(Clone)]
 pub struct Capture {
     path: PathBuf,
     buffer: Vec<u8>,

@@ -27,6 +27,8 @@ pub trait ColumnOf<C>: Default {
     fn take(&mut self, words: &Words, capacity: usize) -> ArrayRef;
     /// A copy of the column so far.
     fn copy(&self, words: &Words) -> ArrayRef;
+    /// The same column so far, for another recording to go on with.
+    fn duplicate(&self) -> Self;
 }
 
 /// The words that text cells refer to.
@@ -52,6 +54,10 @@ macro_rules! plain {
             fn copy(&self, _: &Words) -> ArrayRef {
                 Arc::new($array::from(self.clone()))
             }
+
+            fn duplicate(&self) -> Self {
+                self.clone()
+            }
         }
 
         impl Cell for Option<$type> {
@@ -72,6 +78,12 @@ macro_rules! plain {
             fn copy(&self, _: &Words) -> ArrayRef {
                 Arc::new(self.finish_cloned())
             }
+
+            fn duplicate(&self) -> Self {
+                let mut builder = $builder::with_capacity(self.capacity());
+                self.finish_cloned().iter().for_each(|value| builder.append_option(value));
+                builder
+            }
         }
     )* };
 }
@@ -83,7 +95,7 @@ plain! {
 }
 
 /// Numbers of words, resolved when the column is taken.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct TextColumn(Vec<Option<Text>>);
 
 impl TextColumn {
@@ -119,6 +131,10 @@ impl ColumnOf<Text> for TextColumn {
     fn copy(&self, words: &Words) -> ArrayRef {
         self.resolved(words)
     }
+
+    fn duplicate(&self) -> Self {
+        self.clone()
+    }
 }
 
 impl Cell for Option<Text> {
@@ -138,5 +154,9 @@ impl ColumnOf<Option<Text>> for TextColumn {
 
     fn copy(&self, words: &Words) -> ArrayRef {
         self.resolved(words)
+    }
+
+    fn duplicate(&self) -> Self {
+        self.clone()
     }
 }

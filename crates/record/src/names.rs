@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Text(pub(crate) u32);
 
 /// The words of a recording, shared by its tables. The empty text is always number 0.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Names {
     words: Vec<Arc<str>>,
     numbers: BTreeMap<Arc<str>, u32>,
@@ -21,6 +21,11 @@ impl Names {
     pub(crate) fn shared() -> SharedNames {
         let empty: Arc<str> = Arc::from("");
         Arc::new(Mutex::new(Names { words: vec![empty.clone()], numbers: BTreeMap::from([(empty, 0)]) }))
+    }
+
+    /// The same words for another recording, which adds its own.
+    pub(crate) fn copied(shared: &SharedNames) -> SharedNames {
+        Arc::new(Mutex::new(with(shared, |names| names.clone())))
     }
 
     pub(crate) fn intern(&mut self, word: &str) -> Text {

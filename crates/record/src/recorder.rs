@@ -71,8 +71,16 @@ macro_rules! recorder {
             }
 
             fn streaming(folder: &Path) -> Result<$recorder, Error> {
-                let file = |spec: &Spec| folder.join(format!("{}.parquet", spec.name));
-                $recorder::build(|spec| Sink::file(&file(spec), spec.schema()))
+                $recorder::build(|spec| Sink::in_folder(folder, spec))
+            }
+
+            /// Returns a recording of its own that begins with the rows so far, which are in memory. Its tables stay in memory or stream to
+            /// an existing folder; it takes no captures.
+            pub fn branch(&self, folder: Option<&Path>) -> Result<$recorder, Error> {
+                let sink = |spec: &Spec| folder.map_or(Ok(Sink::Memory(Vec::new())), |to| Sink::in_folder(to, spec));
+                let names = Names::copied(&self.names);
+                $( let $table = self.$table.branch(names.clone(), sink(&<$row>::SPEC)?)?; )*
+                Ok($recorder { names, $($field: <$type>::default(),)* $($table),* })
             }
 
             /// The number of a word, for the text columns; ask once per word, not once per row.

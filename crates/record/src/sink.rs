@@ -14,6 +14,7 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::schema::types::ColumnPath;
 
 use crate::Error;
+use crate::spec::Spec;
 use crate::table::ROW_GROUP_ROWS;
 
 /// The author in the footer; the version of the library would make equal tables differ from release to release.
@@ -33,7 +34,12 @@ pub(crate) struct FileSink {
 }
 
 impl Sink {
-    pub(crate) fn file(path: &Path, schema: SchemaRef) -> Result<Sink, Error> {
+    /// The file of a table in an existing folder.
+    pub(crate) fn in_folder(folder: &Path, spec: &Spec) -> Result<Sink, Error> {
+        Sink::file(&folder.join(format!("{}.parquet", spec.name)), spec.schema())
+    }
+
+    fn file(path: &Path, schema: SchemaRef) -> Result<Sink, Error> {
         let named = |error: io::Error| Error { path: path.display().to_string(), reason: error.to_string() };
         let file = File::create(path).map_err(named)?;
         Sink::writer(path, schema, Box::new(BufWriter::with_capacity(1 << 18, file)))

@@ -37,6 +37,8 @@ pub trait Columns<R>: Default {
     fn take(&mut self, words: &Words, capacity: usize) -> Vec<ArrayRef>;
     /// A copy of the columns so far.
     fn copy(&self, words: &Words) -> Vec<ArrayRef>;
+    /// The same columns so far, for another recording to go on with.
+    fn duplicate(&self) -> Self;
 }
 
 /// Declares a table: `/// what a row is` `Row, Columns in "table" { /// what it says` `column: type = "unit", ... }`.
@@ -67,6 +69,10 @@ macro_rules! table {
 
             fn copy(&self, words: &$crate::cell::Words) -> Vec<::arrow_array::ArrayRef> {
                 vec![ $( $crate::cell::ColumnOf::<$type>::copy(&self.$column, words), )+ ]
+            }
+
+            fn duplicate(&self) -> Self {
+                $columns { $( $column: $crate::cell::ColumnOf::<$type>::duplicate(&self.$column), )+ }
             }
         }
 
@@ -162,6 +168,21 @@ impl<R: Row> Table<R> {
             }
         });
         batches
+    }
+
+    /// The same rows so far in another recording, whose words are `names`; what is sealed and in memory goes to `sink`.
+    pub(crate) fn branch(&self, names: SharedNames, mut sink: Sink) -> Result<Self, Error> {
+        self.sink.batches().iter().try_for_each(|batch| sink.store(batch.clone()))?;
+        Ok(Table {
+            stage: self.stage.clone(),
+            columns: self.columns.duplicate(),
+            column_rows: self.column_rows,
+            sealed_rows: self.sealed_rows,
+            names,
+            schema: self.schema.clone(),
+            sink,
+            error: self.error.clone(),
+        })
     }
 
     /// The first error of this table.

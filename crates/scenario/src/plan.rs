@@ -16,7 +16,7 @@ use elephan_units::{Rate, Span, Time};
 pub use crate::written::{Ecmp, Jitter, Order, Reorder};
 
 /// One run, ready to build.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub title: String,
     pub question: String,
@@ -42,7 +42,7 @@ pub struct Plan {
 }
 
 /// A host or a switch, e.g. `client[2]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub name: String,
     pub kind: NodeKind,
@@ -54,13 +54,13 @@ pub struct Node {
     pub models: elephan_host::Models,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum NodeKind {
     Host,
     Switch(Switch),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Switch {
     /// Bytes shared by all ports; none: only the queues' own limits.
     pub memory_bytes: Option<u64>,
@@ -72,7 +72,7 @@ pub struct Switch {
 }
 
 /// One direction of a link, and the port that feeds it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// `from->to`
     pub name: String,
@@ -173,7 +173,7 @@ impl Impairments {
 }
 
 /// One `[[traffic]]` entry.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
     pub name: String,
     pub kind: Kind,
@@ -207,7 +207,7 @@ impl Traffic {
 }
 
 /// One connection, stream or pair.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowPlan {
     pub from: u32,
     pub to: u32,
@@ -217,7 +217,7 @@ pub struct FlowPlan {
 }
 
 /// What is different from `at` on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     pub at: Time,
     pub links: Vec<LinkChange>,
@@ -238,7 +238,7 @@ pub struct LinkChange {
 }
 
 /// Another congestion control for the senders of a traffic entry.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CongestionControlChange {
     pub traffic: u32,
     pub congestion_control: elephan_cc::Spec,

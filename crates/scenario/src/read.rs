@@ -128,7 +128,7 @@ fn without_mark(text: String) -> String {
 /// A scenario with everything worked out.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     /// Every value of the scenario, defaults included.
     pub values: Json,
     /// Keys dropped because an override chose a kind that does not know them.
@@ -161,7 +161,7 @@ pub fn read(source: &Source, overrides: &[Override], seed: Option<u64>) -> Resul
     changes::resolve(&mut outcome, &tree, interpreter).map_err(fail)?;
     let (plan, words) = (outcome.plan, outcome.words);
     let values = output::values(&words);
-    Ok(Resolved { plan, values, dropped, has_sweep, tree, words })
+    Ok(Resolved { plan: Arc::new(plan), values, dropped, has_sweep, tree, words })
 }
 
 /// What is written, overrides, template and presets worked in, checked against the schema.

@@ -17,14 +17,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let overrides = overrides.iter().map(|a| Override::parse(a)).collect::<Result<Vec<_>, _>>()?;
     let source = Source::toml(&file, &std::fs::read_to_string(&file)?);
     let resolved = read(&source, &overrides, None)?;
-    let mut recorder = Recorder::memory();
     let before = Instant::now();
-    let summary = elephan_sim::run_on(
-        &resolved.plan,
-        &mut recorder,
-        Paths { general: !flags.is_empty(), eager: false },
-        &mut |_| true,
-    )?;
+    let paths = Paths { general: !flags.is_empty(), eager: false };
+    let (summary, _) = elephan_sim::run_on(resolved.plan, Recorder::memory(), paths, &mut |_| true)?;
     let wall = before.elapsed().as_secs_f64();
     println!("{summary:#}");
     let hops = summary["packet_hops"].as_f64().unwrap_or(0.0);

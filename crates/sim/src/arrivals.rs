@@ -9,7 +9,7 @@ use crate::net::NONE;
 use crate::target::Target;
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// Schedules the first arrival of a traffic entry, or that of each of its users.
     pub fn begin_arrivals(&mut self, traffic: u32) {
         let path = self.traffic_path(traffic);

@@ -1,5 +1,7 @@
 //! Changes during the run, in the order of the plan: links, and congestion controls.
 
+use std::sync::Arc;
+
 use elephan_cc::Spec;
 use elephan_units::Time;
 
@@ -9,22 +11,24 @@ use crate::net::{Graph, Kind, NONE, Occurrence};
 use crate::target::Target;
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// Schedules the next change: one event for all of an instant.
     pub fn schedule_change(&mut self) {
-        if let Some(next) = self.plan.changes.get(self.next_change) {
-            self.net.events.push(Target::Changes.at(next.at));
+        let next = self.plan.changes.get(self.next_change).map(|change| change.at);
+        if let Some(at) = next.filter(|_| next != self.change_due) {
+            self.change_due = next;
+            self.net.events.push(Target::Changes.at(at));
         }
     }
 
     /// What is due now is different from now on.
     pub fn change(&mut self, now: Time) {
-        let plan = self.plan;
+        let plan = self.plan.clone();
         let mut turned = None;
         while let Some(change) = plan.changes.get(self.next_change).filter(|c| c.at <= now) {
             self.next_change += 1;
             for link in &change.links {
-                self.net.change_link(now, plan, link, self.next_change);
+                self.net.change_link(now, &plan, link, self.next_change);
                 turned = turned.or(link.up.map(|_| LinkId(link.link)));
                 if link.rate.is_some() {
                     self.roce_line(now, LinkId(link.link));
@@ -34,7 +38,7 @@ impl World<'_> {
                 }
             }
             for one in &change.congestion_controls {
-                self.congestion_controls[one.traffic as usize] = &one.congestion_control;
+                self.congestion_controls[one.traffic as usize] = Arc::new(one.congestion_control.clone());
                 self.switch_congestion_control(now, one.traffic, &one.congestion_control);
             }
         }
@@ -48,9 +52,9 @@ impl World<'_> {
     pub fn reroute(&mut self, now: Time, link: LinkId) {
         let net = &mut self.net;
         let down = |link: usize| net.links[LinkId::of(link)].general.as_ref().is_some_and(|g| g.down);
-        let graph = Graph::of(self.plan, |link| !down(link));
+        let graph = Graph::of(&self.plan, |link| !down(link));
         net.routes.renew(&graph);
-        net.reroute_notifications(self.plan, &graph);
+        net.reroute_notifications(&self.plan, &graph);
         let (mut moved, interfaces) = self.roce.reroute(net, |id| {
             let plan = &self.flows[id as usize].as_ref()?.plan;
             Some((plan.from, plan.to))
@@ -95,7 +99,7 @@ impl World<'_> {
                 link,
             );
             if self.guests.any {
-                self.guests.note(&self.sockets[sender as usize], &self.flows, self.plan);
+                self.guests.note(&self.sockets[sender as usize], &self.flows, &self.plan);
             }
             let endpoint = &mut self.sockets[sender as usize].endpoint;
             endpoint.switch_congestion_control(now, congestion_control);

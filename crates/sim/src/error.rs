@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 /// One line each.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     #[error("no route from {0} to {1}")]
     Unreachable(String, String),

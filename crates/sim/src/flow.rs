@@ -16,6 +16,7 @@ use crate::roce::Roce;
 use crate::target::{NONE, Route};
 
 /// One end of a connection, where packets find it.
+#[derive(Clone)]
 pub struct Socket {
     pub endpoint: Endpoint,
     pub alarm: Alarm,
@@ -136,6 +137,7 @@ impl Socket {
 }
 
 /// The application at the sending end.
+#[derive(Clone)]
 pub enum Application {
     /// Offers lengthen the stream as their time comes.
     Stream {
@@ -159,6 +161,7 @@ pub enum Application {
 }
 
 /// A stream of UDP datagrams or of raw frames.
+#[derive(Clone)]
 pub struct Datagrams {
     /// Its own generator; none if a clock of its sender's says when and what it sends.
     pub source: Option<Source>,
@@ -179,6 +182,7 @@ pub struct Datagrams {
 }
 
 /// A live flow.
+#[derive(Clone)]
 pub struct Flow {
     pub number: u32,
     /// Index into the plan's traffic.
@@ -273,6 +277,7 @@ impl Flow {
 }
 
 /// The arrivals of one `transfers` entry, or of one user of a `users` entry.
+#[derive(Clone)]
 pub struct Arrivals {
     pub traffic: u32,
     /// His number, if it is a user's: his next transfer arrives when he has thought after the one before.

@@ -21,6 +21,7 @@ fn any(plan: &Plan) -> bool {
 }
 
 /// A guest that has failed, and its flow: number and words.
+#[derive(Clone)]
 struct Failed {
     fault: Fault,
     number: u32,
@@ -28,7 +29,7 @@ struct Failed {
 }
 
 /// Whether connections may have guests, and the first that has failed.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Guests {
     pub any: bool,
     failed: Option<Failed>,

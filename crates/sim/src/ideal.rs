@@ -74,7 +74,7 @@ fn through(path: &[Hop], full: u64, full_bytes: u32, last_bytes: u32) -> u128 {
     last.max(whole).max(all)
 }
 
-impl World<'_> {
+impl World {
     /// The ideal completion time of a finite flow that carries anything.
     pub fn ideal(&self, flow: &Flow) -> Option<Span> {
         let bytes = flow.size.filter(|&bytes| bytes > 0 && !matches!(flow.application, Application::Datagrams(_)))?;

@@ -33,7 +33,7 @@ fn row(info: &Info) -> InfoRow {
     }
 }
 
-impl World<'_> {
+impl World {
     /// What `tcp_info` shows of each connection at `now`.
     pub(crate) fn sample_info(&mut self, now: Time) {
         for flow in self.flows.iter().flatten().filter(|flow| flow.begun) {

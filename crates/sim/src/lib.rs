@@ -7,6 +7,7 @@
 
 mod apps;
 mod arrivals;
+mod branch;
 mod change;
 mod clocks;
 mod copy;
@@ -33,18 +34,28 @@ mod tables;
 mod target;
 mod world;
 
+pub use branch::Held;
 pub use error::Error;
 pub use net::{Paths, Way};
 pub use world::Progress;
 
+use std::sync::Arc;
+
 use elephan_record::Recorder;
 use elephan_scenario::Plan;
+use elephan_units::Time;
 use serde_json::Value;
 
-/// Runs `plan` to its end. Rows go to `recorder`; the result is the summary.
+use world::World;
+
+/// Runs `plan` to its end. Returns the summary, and the recorder with the rows.
 ///
 /// `watch` is called every few thousand events and answers whether to go on.
-pub fn run(plan: &Plan, recorder: &mut Recorder, watch: &mut dyn FnMut(&Progress) -> bool) -> Result<Value, Error> {
+pub fn run(
+    plan: impl Into<Arc<Plan>>,
+    recorder: Recorder,
+    watch: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<(Value, Recorder), Error> {
     run_on(plan, recorder, Paths::default(), watch)
 }
 
@@ -55,10 +66,13 @@ pub fn ways(plan: &Plan) -> Result<Vec<(Way, Vec<String>)>, Error> {
 
 /// As [`run`], with a choice of the paths through ports, for comparing them.
 pub fn run_on(
-    plan: &Plan,
-    recorder: &mut Recorder,
+    plan: impl Into<Arc<Plan>>,
+    recorder: Recorder,
     paths: Paths,
     watch: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<Value, Error> {
-    world::simulate(plan, recorder, paths, watch)?.finish()
+) -> Result<(Value, Recorder), Error> {
+    let plan = plan.into();
+    let mut world = World::new(plan.clone(), &plan, recorder, paths)?;
+    world.run(Time::ZERO, watch)?;
+    world.finish()
 }

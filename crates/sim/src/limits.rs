@@ -24,7 +24,7 @@ pub fn stopped(net: &mut Net, flows: &[Option<Flow>], socket: &Socket, id: u32) 
     limiters.is_some_and(|limiters| limiters.stops(key, id))
 }
 
-impl World<'_> {
+impl World {
     /// Rows of all limiters.
     pub fn sample_limiters(&mut self, now: Time) {
         let Some(management) = &self.net.management else { return };

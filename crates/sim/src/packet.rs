@@ -127,7 +127,7 @@ impl Packet {
 }
 
 /// All packets of a run.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Packets {
     slab: Slab<Packet>,
     sacks: Vec<SackBlocks>,

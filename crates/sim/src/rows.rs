@@ -11,10 +11,10 @@ use crate::instruments;
 use crate::net::Window;
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// The row of a flow; `over` if both ends have closed.
     pub fn flow_row(&self, now: Time, flow: &Flow, over: bool) -> FlowRow {
-        let plan = self.plan;
+        let plan = &self.plan;
         let delivered = flow.delivered(&self.sockets, &self.roce);
         // A flow that ended within the warm-up has nothing measured; the warm-up ends after all else of its instant.
         let measured = if now <= plan.warmup { 0 } else { delivered.saturating_sub(flow.before_warmup) };
@@ -140,7 +140,7 @@ impl World<'_> {
                 return Err(Error::Conservation(format!("Little's law at {name}: queue {queue}, waits {waits}")));
             }
         }
-        self.tables.holds(&mut self.net, self.plan, self.recorder);
+        self.tables.holds(&mut self.net, &self.plan, &mut self.recorder);
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use crate::instruments;
 use crate::target::Target;
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// Ends the warm-up: what was delivered until now is not measured, nor what waits behind holes.
     pub fn end_warmup(&mut self, now: Time) {
         let World { flows, sockets, roce, .. } = self;

@@ -17,7 +17,7 @@ pub const TCP_IP_HEADERS: u32 = 40;
 /// IP and UDP headers of a datagram.
 pub const UDP_IP_HEADERS: u32 = 28;
 
-impl World<'_> {
+impl World {
     /// A packet has reached its host.
     #[inline(always)]
     pub fn deliver(&mut self, now: Time, packet: u32) {

@@ -6,6 +6,7 @@ use hdrhistogram::Histogram;
 use serde_json::{Map, Value, json};
 
 /// Values seen so far: spans in seconds, or plain numbers.
+#[derive(Clone)]
 pub struct Spread {
     count: u64,
     mean: f64,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use elephan_scenario::Plan;
+use elephan_record::Recorder;
 use elephan_units::Time;
 use serde_json::{Map, Value, json};
 
@@ -19,9 +19,9 @@ fn jain(values: &[f64]) -> Value {
     if squares > 0.0 { json!(sum * sum / (values.len() as f64 * squares)) } else { Value::Null }
 }
 
-impl World<'_> {
+impl World {
     /// Closes the run: conservation, the last rows, the summary.
-    pub fn finish(mut self) -> Result<Value, Error> {
+    pub fn finish(mut self) -> Result<(Value, Recorder), Error> {
         self.check_packets()?;
         self.check_streams()?;
         self.write_hosts();
@@ -31,7 +31,7 @@ impl World<'_> {
         if let Some(captures) = self.net.captures.take() {
             captures.finish()?;
         }
-        let plan: &Plan = self.plan;
+        let plan = self.plan.clone();
         let window: Window = self.net.window;
         let hosts = self.hosts_summary();
         let mut out = Map::new();
@@ -73,7 +73,7 @@ impl World<'_> {
         put("slowdown", self.tables.slowdowns.summary_in(""));
         put("events", json!(self.events_done));
         put("packet_hops", json!(self.packet_hops()));
-        Ok(Value::Object(out))
+        Ok((Value::Object(out), self.recorder))
     }
 
     /// Datagrams that came after one that was sent later (RFC 4737).

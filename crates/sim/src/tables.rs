@@ -9,6 +9,7 @@ use crate::net::{Kind, NONE, Net};
 use crate::spread::Spread;
 
 /// Words of the text columns, and what is collected for the summary.
+#[derive(Clone)]
 pub struct Tables {
     pub nodes: Vec<Text>,
     pub links: Vec<Text>,
@@ -102,6 +103,15 @@ impl Tables {
         }
     }
 
+    /// Learns the names that `plan` adds.
+    pub fn add_congestion_controls(&mut self, plan: &Plan, recorder: &mut Recorder) {
+        for name in congestion_controls(plan) {
+            if !self.congestion_controls.iter().any(|(known, _)| known == name) {
+                self.congestion_controls.push((name.to_owned(), recorder.intern(name)));
+            }
+        }
+    }
+
     pub fn node(&self, node: u32) -> Text {
         self.nodes[node as usize]
     }
@@ -162,7 +172,7 @@ impl Tables {
 }
 
 /// What the summary says of all flows.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Totals {
     pub goodputs: Vec<f64>,
     pub completed: u64,

@@ -4,6 +4,7 @@
 //! ([`Net::send`] to [`Net::take_in`]), the peer's socket reads it ([`World::deliver`]) and answers in the same instant.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use elephan_cc::Spec;
 use elephan_cc::train::Memory;
@@ -36,8 +37,9 @@ pub struct Progress<'a> {
     pub recorder: &'a Recorder,
 }
 
-pub struct World<'a> {
-    pub plan: &'a Plan,
+/// It owns all that it goes by, so that a copy goes on by itself (`branch.rs`).
+pub struct World {
+    pub plan: Arc<Plan>,
     pub net: Net,
     pub sockets: Vec<Socket>,
     pub free_sockets: Vec<u32>,
@@ -51,7 +53,7 @@ pub struct World<'a> {
     pub copies: Copies,
     pub flows_made: u32,
     pub tables: Tables,
-    pub recorder: &'a mut Recorder,
+    pub recorder: Recorder,
     /// A packet taken and not yet used.
     pub spare: u32,
     pub events_done: u64,
@@ -62,9 +64,11 @@ pub struct World<'a> {
     /// The sample that comes next; none is after all other events.
     pub next_sample: Event,
     /// The congestion control of each traffic entry's senders, as of now.
-    pub congestion_controls: Vec<&'a Spec>,
+    pub congestion_controls: Vec<Arc<Spec>>,
     /// Index into the plan's changes of the one that comes next.
     pub next_change: usize,
+    /// When the last event for changes is or was due.
+    pub change_due: Option<Time>,
     pub guests: Guests,
     /// What connections that are over have left, by host and peer.
     pub memories: BTreeMap<(u32, u32), Memory>,
@@ -76,31 +80,25 @@ pub struct World<'a> {
     pub hosts: Hosts,
 }
 
-/// Builds the world of `plan` and runs it; rows go to `recorder`. `watch` is called now and then and answers whether
-/// to go on. The result is the world at the end.
-pub fn simulate<'a>(
-    plan: &'a Plan,
-    recorder: &'a mut Recorder,
-    paths: Paths,
-    watch: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<World<'a>, Error> {
-    let mut world = World::new(plan, recorder, paths)?;
-    world.run(watch)?;
-    Ok(world)
-}
-
-impl<'a> World<'a> {
-    fn new(plan: &'a Plan, recorder: &'a mut Recorder, paths: Paths) -> Result<World<'a>, Error> {
+impl World {
+    /// Builds the world of a plan. `announced` is the same plan, with more changes if some may be taken up later.
+    pub fn new(
+        shared: Arc<Plan>,
+        announced: &Plan,
+        mut recorder: Recorder,
+        paths: Paths,
+    ) -> Result<World, Error> {
+        let plan: &Plan = &shared;
         let observed = observed_ports(plan);
         let layout = if recorder.takes_captures() { Layout::of(plan) } else { Layout::default() };
-        let mut net = net::build(plan, &observed, &layout, paths)?;
+        let mut net = net::build(announced, &observed, &layout, paths)?;
         if !layout.is_empty() {
-            net.captures = Some(Box::new(layout.open(plan, &net.routes, recorder)?));
+            net.captures = Some(Box::new(layout.open(plan, &net.routes, &mut recorder)?));
         }
         let spare = net.packets.take();
-        let tables = Tables::new(plan, recorder);
+        let tables = Tables::new(announced, &mut recorder);
         let mut world = World {
-            plan,
+            plan: shared.clone(),
             net,
             sockets: Vec::new(),
             free_sockets: Vec::new(),
@@ -117,9 +115,10 @@ impl<'a> World<'a> {
             violation: None,
             observed,
             next_sample: Event::bound(Time::NEVER),
-            congestion_controls: plan.traffic.iter().map(|t| &t.congestion_control).collect(),
+            congestion_controls: plan.traffic.iter().map(|t| Arc::new(t.congestion_control.clone())).collect(),
             next_change: 0,
-            guests: Guests::of(plan),
+            change_due: None,
+            guests: Guests::of(announced),
             memories: BTreeMap::new(),
             fast_open: FastOpens::default(),
             roce: Roce::default(),
@@ -142,10 +141,21 @@ impl<'a> World<'a> {
         Ok(world)
     }
 
-    fn run(&mut self, watch: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
+    /// Runs from `now` to the end. `watch` is called now and then and answers whether to go on.
+    pub fn run(&mut self, now: Time, watch: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
         let end = self.plan.duration;
-        let bound = Event::bound(end);
-        let mut now = Time::ZERO;
+        self.run_until(now, Event::bound(end), watch)?;
+        self.net.find_deadlocks(end);
+        self.write_log()
+    }
+
+    /// Does from `now` on all that comes before `bound`, as [`World::run`] does.
+    pub fn run_until(
+        &mut self,
+        mut now: Time,
+        bound: Event,
+        watch: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(), Error> {
         let looks = if self.guests.any { BETWEEN_LOOKS_AT_GUESTS } else { BETWEEN_LOOKS };
         let some = match (self.net.has_lanes, self.net.management.is_some()) {
             (_, true) => World::some_events::<false, true>,
@@ -156,19 +166,57 @@ impl<'a> World<'a> {
             let since = now;
             let more;
             (now, more) = some(self, now, bound, looks);
-            self.guests.check(&self.sockets, &self.flows, self.plan)?;
+            self.guests.check(&self.sockets, &self.flows, &self.plan)?;
             if !more {
-                self.net.find_deadlocks(end);
-                return self.write_log();
+                return Ok(());
             }
             self.net.events.tune(now, now - since, looks);
             self.write_log()?;
             let (events, packet_hops) = (self.events_done, self.packet_hops());
-            let progress = Progress { now, events, packet_hops, recorder: self.recorder };
+            let progress = Progress { now, events, packet_hops, recorder: &self.recorder };
             if !watch(&progress) {
                 return Err(Error::Stopped);
             }
         }
+    }
+
+    /// Returns a world that goes on from here under `plan`, which differs in changes to come, and records into `recorder`.
+    pub fn taken_up(&self, plan: Arc<Plan>, mut recorder: Recorder) -> World {
+        let mut tables = self.tables.clone();
+        tables.add_congestion_controls(&plan, &mut recorder);
+        let mut world = World {
+            net: self.net.clone(),
+            sockets: self.sockets.clone(),
+            free_sockets: self.free_sockets.clone(),
+            flows: self.flows.clone(),
+            free_flows: self.free_flows.clone(),
+            arrivals: self.arrivals.clone(),
+            clocks: self.clocks.clone(),
+            copies: self.copies.clone(),
+            flows_made: self.flows_made,
+            tables,
+            recorder,
+            spare: self.spare,
+            events_done: self.events_done,
+            violation: self.violation.clone(),
+            observed: self.observed.clone(),
+            next_sample: self.next_sample,
+            congestion_controls: self.congestion_controls.clone(),
+            next_change: self.next_change,
+            change_due: self.change_due,
+            guests: self.guests.clone(),
+            memories: self.memories.clone(),
+            fast_open: self.fast_open.clone(),
+            roce: self.roce.clone(),
+            hosts: self.hosts.clone(),
+            plan,
+        };
+        world.guests.any |= Guests::of(&world.plan).any;
+        let next = world.plan.changes.get(world.next_change).map(|change| change.at);
+        if let Some(at) = next.filter(|_| next != world.change_due) {
+            world.net.events.push(Target::Changes.at(at));
+        }
+        world
     }
 
     /// The next `most` events, as far as they come before `bound`; answers whether there may be more. `now` is then the time of the
@@ -203,7 +251,7 @@ impl<'a> World<'a> {
 
     /// Rows of what has happened rarely, and whether all that was written could be.
     pub fn write_log(&mut self) -> Result<(), Error> {
-        self.tables.events(&mut self.net, self.plan, self.recorder)?;
+        self.tables.events(&mut self.net, &self.plan, &mut self.recorder)?;
         self.net.captures.as_ref().map_or(Ok(()), |captures| captures.check())
     }
 

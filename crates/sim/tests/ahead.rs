@@ -324,10 +324,7 @@ fn slots(flow_control: FlowControl, rate: Rate, seed: u64) -> Plan {
 
 /// The rows of a run, and those of one in which each end of a transmission has its event.
 fn lean_and_eager(plan: &Plan) -> (Tables, Tables) {
-    let mut recorder = Recorder::memory();
-    let paths = Paths { general: true, eager: true };
-    elephan_sim::run_on(plan, &mut recorder, paths, &mut |_| true).unwrap();
-    (run(plan, false).0, recorder.finish().unwrap())
+    (run(plan, false).0, run_on(plan, Paths { general: true, eager: true }).0)
 }
 
 /// The end of a transmission that has no event stands in the order of events where its event would stand (rule 3: time, class, tie).
@@ -402,11 +399,8 @@ proptest! {
     #[test]
     fn nobody_sees_who_computes_in_advance(shape in shapes(), loads in loads(), rest in rests()) {
         let mut plan = plan(&shape, &loads, &rest);
-        let mut recorder = Recorder::memory();
-        let paths = Paths { general: true, eager: true };
-        let mut expected = elephan_sim::run_on(&plan, &mut recorder, paths, &mut |_| true).unwrap();
+        let (eager, mut expected) = run_on(&plan, Paths { general: true, eager: true });
         expected["events"] = Value::Null;
-        let eager = recorder.finish().unwrap();
         for general in [false, true] {
             let (lean, mut summary) = run(&plan, general);
             summary["events"] = Value::Null;

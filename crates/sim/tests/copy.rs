@@ -44,8 +44,7 @@ fn run(set: &[&str]) -> (Tables, Value) {
 fn run_text(text: &str, set: &[&str]) -> (Tables, Value) {
     let overrides: Vec<Override> = set.iter().map(|one| Override::parse(one).unwrap()).collect();
     let resolved = read(&Source::toml("copy.toml", text), &overrides, None).unwrap_or_else(|e| panic!("{e}"));
-    let mut recorder = Recorder::memory();
-    let summary = elephan_sim::run(&resolved.plan, &mut recorder, &mut |_| true).unwrap();
+    let (summary, recorder) = elephan_sim::run(resolved.plan, Recorder::memory(), &mut |_| true).unwrap();
     (recorder.finish().unwrap(), summary)
 }
 

@@ -18,8 +18,8 @@ fn fingerprint(file: &Path, scratch: &Path) -> Value {
     let source = Source::toml(name, std::fs::read_to_string(file).unwrap());
     let resolved = read(&source, &[], None).unwrap();
     std::fs::create_dir_all(scratch).unwrap();
-    let mut recorder = Recorder::to_folder(scratch).unwrap();
-    let summary = elephan_sim::run(&resolved.plan, &mut recorder, &mut |_| true).unwrap();
+    let recorder = Recorder::to_folder(scratch).unwrap();
+    let (summary, recorder) = elephan_sim::run(resolved.plan, recorder, &mut |_| true).unwrap();
     let tables: BTreeMap<String, Value> = recorder
         .finish()
         .unwrap()

@@ -83,13 +83,18 @@ fn a_congestion_control_from_outside_steers_its_flows() {
     assert_eq!(goodput, f64::from((19 + 17) * 20 * 1460 * 8) / 2.0);
 }
 
+/// Why a run of this plan fails.
+fn error(plan: Plan) -> Error {
+    let run = elephan_sim::run(plan, Recorder::memory(), &mut |_| true);
+    run.map(|_| ()).unwrap_err()
+}
+
 /// The first failure by time ends the run, also of a flow that has ended since.
 #[test]
 fn a_guest_that_fails_ends_the_run() {
     for size in ["1 GB", "40 KB"] {
-        let mut recorder = Recorder::memory();
         let plan = two(Time::from_seconds(0.25), size).plan;
-        let error = elephan_sim::run_on(&plan, &mut recorder, Paths::default(), &mut |_| true).unwrap_err();
+        let error = error(plan);
         let text = error.to_string();
         assert!(text.starts_with("Fixed.on_ack failed in flow 0 (t0: n0 -> n2) at 0."), "{text}");
         assert!(text.ends_with("seed 1: an error occurred when formatting an argument"), "{text}");
@@ -100,6 +105,6 @@ fn a_guest_that_fails_ends_the_run() {
 fn a_plan_with_a_guest_that_nobody_looked_for_does_not_run() {
     let mut b = two(Time::NEVER, "1 GB");
     b.plan.traffic[1].congestion_control = serde_json::from_value(json!({ "python": "lab:Mine" })).unwrap();
-    let error = elephan_sim::run_on(&b.plan, &mut Recorder::memory(), Paths::default(), &mut |_| true).unwrap_err();
+    let error = error(b.plan);
     assert!(error.to_string().ends_with("needs the Python front of elephan"), "{error}");
 }

@@ -18,10 +18,7 @@ use serde_json::json;
 
 /// The first table in which a run differs from one in which each end of a transmission has its event.
 fn difference(plan: &Plan) -> Option<String> {
-    let mut recorder = Recorder::memory();
-    let paths = Paths { general: true, eager: true };
-    elephan_sim::run_on(plan, &mut recorder, paths, &mut |_| true).unwrap();
-    let (lean, eager) = (run(plan, false).0, recorder.finish().unwrap());
+    let (lean, eager) = (run(plan, false).0, run_on(plan, Paths { general: true, eager: true }).0);
     let mut pairs = lean.iter().zip(&eager);
     pairs.find(|(lean, eager)| lean.batches != eager.batches).map(|(lean, _)| lean.name.to_string())
 }

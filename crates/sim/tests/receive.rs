@@ -246,8 +246,8 @@ fn a_capture_leaves_gro_alone() {
         }
         let folder = std::env::temp_dir().join(format!("elephan-gro-{}-{captured}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let mut recorder = elephan_record::Recorder::to_folder(&folder).unwrap();
-        let summary = elephan_sim::run(&b.plan, &mut recorder, &mut |_| true).unwrap();
+        let recorder = elephan_record::Recorder::to_folder(&folder).unwrap();
+        let (summary, recorder) = elephan_sim::run(b.plan, recorder, &mut |_| true).unwrap();
         recorder.finish().unwrap();
         let captures = folder.join("captures").exists();
         std::fs::remove_dir_all(&folder).unwrap();

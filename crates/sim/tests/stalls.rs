@@ -23,7 +23,7 @@ delay = "2.5 ms"
 "#
     );
     let plan = read(&Source::toml("stalls.toml", &text), &[], None).unwrap_or_else(|e| panic!("{e}")).plan;
-    elephan_sim::run(&plan, &mut Recorder::memory(), &mut |_| true).unwrap()
+    elephan_sim::run(plan, Recorder::memory(), &mut |_| true).unwrap().0
 }
 
 /// The poll of NAPI ends while the processor is still busy with the ACK of the last frame. Until it has ended no interrupt tells of

@@ -40,7 +40,7 @@ pub(crate) struct Sample {
 }
 
 /// The stamps of the segments in flight, by ordinal.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct DeliveryLog {
     stamps: Vec<Stamp>,
     first_sent: Time,

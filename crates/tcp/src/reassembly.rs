@@ -16,7 +16,7 @@ pub(crate) type Interval = (u64, u64);
 /// Blocks that are remembered, RFC 2018's most.
 const RECENT: usize = 4;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
     intervals: VecDeque<Interval>,
     /// Blocks in the order in which they were last reported, newest first; each is an interval as it is now.

@@ -44,7 +44,7 @@ pub(crate) struct Rare {
     account: Option<ReceiveBuffer>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     /// Next expected offset (RCV.NXT).
     pub nxt: u64,

@@ -74,6 +74,7 @@ impl AckEvent {
     }
 }
 
+#[derive(Clone)]
 pub(crate) struct Sender {
     pub board: Scoreboard,
     /// The offset after the last window probe, which is not in the scoreboard.

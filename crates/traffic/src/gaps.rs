@@ -113,6 +113,7 @@ impl<'de> Deserialize<'de> for Gap {
 }
 
 /// A map whose first key has been read.
+#[derive(Clone)]
 struct Again<A> {
     first: Option<String>,
     map: A,

@@ -77,7 +77,7 @@ impl Parameters for BlueSpec {
 }
 
 /// The queue and its probability.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Blue {
     limit: Limit,
     threshold: Limit,

@@ -112,7 +112,7 @@ impl Parameters for CakeSpec {
 }
 
 /// The queues and the shaper.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Cake {
     limit: Limit,
     tuning: Tuning,

@@ -68,7 +68,7 @@ impl Parameters for CodelSpec {
 }
 
 /// The queue and its controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Codel {
     limit: Limit,
     tuning: Tuning,

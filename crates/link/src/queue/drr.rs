@@ -65,7 +65,7 @@ impl Parameters for DrrSpec {
 }
 
 /// The queues, each with the weight of its flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Drr {
     flows: FlowQueues<u16>,
     limit: Limit,

@@ -140,7 +140,7 @@ impl Parameters for Dualpi2Spec {
 }
 
 /// The two queues and their controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Dualpi2 {
     limit: Limit,
     tuning: Tuning,

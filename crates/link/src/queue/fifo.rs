@@ -71,7 +71,7 @@ impl Parameters for FifoSpec {
 }
 
 /// The waiting packets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fifo {
     limit: Limit,
     mark_above: Limit,

@@ -81,7 +81,7 @@ impl Parameters for FqSpec {
 }
 
 /// The flows and the fluid that orders them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fq {
     flows: TaggedFlows,
     gps: Gps,

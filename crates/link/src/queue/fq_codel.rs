@@ -113,7 +113,7 @@ impl Parameters for FqCodelSpec {
 }
 
 /// The queues, each with its CoDel.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FqCodel {
     limit: Limit,
     memory_limit: u64,

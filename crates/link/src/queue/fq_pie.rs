@@ -97,7 +97,7 @@ impl Parameters for FqPieSpec {
 }
 
 /// The queues, each with its PIE once a packet has come.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FqPie {
     limit: Limit,
     tuning: Tuning,

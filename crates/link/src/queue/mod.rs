@@ -198,7 +198,7 @@ macro_rules! queues {
         }
 
         /// The state of a port's queue.
-        #[derive(Debug)]
+        #[derive(Clone, Debug)]
         pub enum Queue {
             $($variant($variant),)+
         }

@@ -78,7 +78,7 @@ impl Parameters for Pi2Spec {
 }
 
 /// The queue and its controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pi2 {
     limit: Limit,
     tuning: Tuning,

@@ -78,7 +78,7 @@ impl Parameters for PieSpec {
 }
 
 /// The queue and its controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pie {
     limit: Limit,
     tuning: Tuning,

@@ -78,7 +78,7 @@ impl Parameters for PrioSpec {
 }
 
 /// The bands.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Prio {
     limit: Limit,
     bands: Vec<Band>,

@@ -171,7 +171,7 @@ impl Parameters for RedSpec {
 }
 
 /// The queue and its average.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Red {
     limit: Limit,
     spec: RedSpec,

@@ -49,7 +49,7 @@ impl Parameters for ScfqSpec {
 }
 
 /// The flows and the tag of the packet in service.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scfq {
     flows: TaggedFlows,
     in_service: f64,

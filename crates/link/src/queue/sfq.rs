@@ -87,7 +87,7 @@ impl Parameters for SfqSpec {
 }
 
 /// The buckets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sfq {
     flows: FlowQueues<()>,
     limit: Limit,

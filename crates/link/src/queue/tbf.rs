@@ -124,7 +124,7 @@ impl Bucket {
 }
 
 /// The waiting packets and the buckets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tbf {
     fifo: Fifo,
     sustained: Bucket,

@@ -104,7 +104,7 @@ struct Allowed {
 }
 
 /// The queue with its two controllers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Xcp {
     fifo: Fifo,
     spec: XcpSpec,

@@ -10,7 +10,7 @@ use elephan_units::Time;
 const KEY: [u8; 16] = [0; 16];
 
 /// What hosts keep for Fast Open, by client and server and by client.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FastOpens {
     memories: BTreeMap<(u32, u32), FastOpenMemory>,
     pauses: BTreeMap<u32, FastOpenPause>,

@@ -23,10 +23,10 @@ use crate::sockets::TCP_IP_HEADERS;
 use crate::target::Target;
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// Prepares every flow that the scenario names, and the arrivals of those that it does not.
     pub fn create_static_flows(&mut self) {
-        let plan = self.plan;
+        let plan = self.plan.clone();
         let flows = plan.traffic.iter().filter(|t| !t.kind.carrier().arrives()).map(|t| t.flows.len()).sum();
         self.flows.reserve_exact(flows);
         self.sockets.reserve_exact(2 * flows);
@@ -137,13 +137,13 @@ impl World<'_> {
         let Some(flow) = &self.flows[id as usize] else { return };
         let (number, key) = (flow.number, flow.key);
         let FlowPlan { from, to, sender, receiver } = flow.plan;
-        let congestion_control = self.congestion_controls[flow.traffic as usize];
+        let congestion_control = self.congestion_controls[flow.traffic as usize].clone();
+        let plan = self.plan.clone();
         let path = (flow.traffic, flow.plan, flow.instance);
-        let socket = |world: &mut World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
-            let plan = world.plan;
+        let socket = |world: &mut World, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
             let options = &plan.options[options as usize];
             let mut controller =
-                if is_sender { options.controller_of(congestion_control) } else { options.controller() };
+                if is_sender { options.controller_of(&congestion_control) } else { options.controller() };
             controller.set_seed(world.controller_seed(path, key ^ u32::from(is_sender)));
             let route = world.net.routes.of_flow(from, to, key ^ u32::from(is_sender)).unwrap_or_default();
             let first_link = world.net.routes.first_link(route);

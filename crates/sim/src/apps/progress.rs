@@ -9,7 +9,7 @@ use crate::flow::{Application, Flow};
 use crate::net::{Kind, NONE, Occurrence};
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// A socket calls for its flow after a segment or a timer.
     pub fn attend(&mut self, now: Time, socket: u32) {
         let s = &mut self.sockets[socket as usize];
@@ -174,7 +174,7 @@ impl World<'_> {
         }
         if self.guests.any {
             for end in [sender, receiver] {
-                self.guests.note(&self.sockets[end as usize], &self.flows, self.plan);
+                self.guests.note(&self.sockets[end as usize], &self.flows, &self.plan);
             }
         }
         if let Some(flow) = self.flows[id as usize].take() {

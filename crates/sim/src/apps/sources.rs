@@ -8,7 +8,7 @@ use elephan_units::{Rate, Time};
 use crate::sockets::{TCP_IP_HEADERS, UDP_IP_HEADERS};
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// The name by which the random streams of a traffic entry are found.
     pub fn traffic_path(&self, traffic: u32) -> String {
         format!("traffic.{}", self.plan.traffic[traffic as usize].name)

@@ -6,6 +6,7 @@ use elephan_traffic::{Offer, Source};
 use elephan_units::Time;
 
 /// A generator and its flows.
+#[derive(Clone)]
 pub struct Clock {
     pub traffic: u32,
     pub source: Source,
@@ -19,6 +20,7 @@ pub struct Clock {
 }
 
 /// Rounds that have begun and are not complete. Each flow answers them in order, so that they end in order.
+#[derive(Clone)]
 pub struct Rounds {
     /// The next round waits for the end of the one before.
     pub closed: bool,

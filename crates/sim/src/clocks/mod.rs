@@ -18,7 +18,7 @@ use crate::net::NONE;
 use crate::target::Target;
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// Prepares the generators that the flows of a traffic entry, `(place, plan)`, have together.
     pub fn create_clocks(&mut self, traffic: u32, flows: &[(u32, FlowPlan)], shared: Shared) {
         let mut by_host: BTreeMap<u32, Vec<(u32, FlowPlan)>> = BTreeMap::new();

@@ -52,7 +52,7 @@ fn note_whole(now: Time, flows: &mut [Option<Flow>], (id, number): (u32, u32), r
     }
 }
 
-impl World<'_> {
+impl World {
     /// Prepares the transfers of a traffic entry, whose flows are the streams of one pair of hosts after the other.
     pub fn create_copies(&mut self, traffic: u32, made: &[(u32, FlowPlan)]) {
         let Some(program) = self.plan.traffic[traffic as usize].kind.copy() else { return };

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::tables::Tables;
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// The warm-up is over.
     pub fn warm_copies(&mut self, now: Time) {
         for copy in &mut self.copies.all {

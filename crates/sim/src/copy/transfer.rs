@@ -21,7 +21,7 @@ pub const WRITE: usize = 4;
 /// by the path, whatever the buffer that ends its window. \[assumed]
 pub const QUEUE_PERCENT: u64 = 10;
 /// All transfers, and the disks of the hosts by node.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Copies {
     pub all: Vec<Copy>,
     pub disks: Vec<Option<Disk>>,
@@ -30,6 +30,7 @@ pub struct Copies {
 }
 
 /// A transfer.
+#[derive(Clone)]
 pub struct Copy {
     pub traffic: u32,
     pub plan: FlowPlan,

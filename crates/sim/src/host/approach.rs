@@ -5,7 +5,7 @@ use elephan_units::{Span, Time};
 use crate::target::{HostTimer, Target};
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// The last bit of a frame is in at a host with a receive side or a processor.
     pub fn approach(&mut self, now: Time, node: u32, packet: u32) {
         let Some(kernel) = self.kernel(node) else { return self.deliver(now, packet) };

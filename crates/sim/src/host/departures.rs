@@ -10,7 +10,7 @@ use crate::ids::LinkId;
 use crate::target::{HostTimer, Target};
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// What waits at the port of `link` may leave at another time than was thought: it was paused, may go on, or has changed.
     #[cold]
     pub fn departures_moved(&mut self, now: Time, link: LinkId) {

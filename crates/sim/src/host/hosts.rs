@@ -7,7 +7,7 @@ use super::kernel::Kernel;
 use super::port::{self, Held, Port};
 
 /// What a world knows of its hosts.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Hosts {
     /// By node; empty when every host is ideal.
     pub all: Vec<Option<Box<Host>>>,
@@ -25,7 +25,7 @@ pub struct Hosts {
 }
 
 /// A host that is not ideal.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Host {
     /// Its receive side and its processor.
     pub kernel: Option<Box<Kernel>>,

@@ -12,6 +12,7 @@ use elephan_units::{Span, Time};
 pub type SocketName = (u32, u32);
 
 /// Receive side and processor of one host.
+#[derive(Clone)]
 pub struct Kernel {
     pub costs: Cpu,
     pub receive: Option<Receive>,

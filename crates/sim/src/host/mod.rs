@@ -24,7 +24,7 @@ use crate::packet::flags;
 use crate::target::{HostTimer, Target};
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// The loggers of all hosts begin.
     pub fn begin_hosts(&mut self) {
         for (node, host) in self.hosts.iter() {

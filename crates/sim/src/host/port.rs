@@ -11,6 +11,7 @@ use elephan_scenario::Plan;
 use elephan_units::Time;
 
 /// One port of a host with a transmit side.
+#[derive(Clone)]
 pub struct Port {
     pub room: Room,
     pub small: Option<Box<SmallQueues>>,
@@ -33,6 +34,7 @@ pub fn ports(plan: &Plan) -> Vec<Option<Box<Port>>> {
 }
 
 /// What a port of a host with small queues knows of its frames.
+#[derive(Clone)]
 pub struct SmallQueues {
     pub bound: u64,
     pub below: Below,

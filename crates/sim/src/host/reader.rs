@@ -5,7 +5,7 @@ use elephan_units::Time;
 use crate::target::{HostTimer, Target};
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// The application of a new socket reads at its host's rate, if that has one.
     pub fn settle_reader(&mut self, socket: u32) {
         let node = self.node_of(socket);

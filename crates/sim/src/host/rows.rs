@@ -14,7 +14,7 @@ fn share(part: Span, whole: Span) -> f64 {
     (part.ps() as f64 / whole.ps().max(1) as f64).min(1.0)
 }
 
-impl World<'_> {
+impl World {
     /// The warm-up is over.
     pub fn warm_hosts(&mut self, now: Time) {
         for kernel in self.hosts.kernels() {

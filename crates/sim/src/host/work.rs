@@ -38,7 +38,7 @@ fn joins(packets: &Packets, first: u32, next: u32) -> bool {
         && a.ip_bytes + n.len <= GRO_BYTES
 }
 
-impl World<'_> {
+impl World {
     pub fn kernel(&mut self, node: u32) -> Option<&mut Kernel> {
         self.hosts.get(node)?.kernel.as_deref_mut()
     }

@@ -117,6 +117,23 @@ pub fn ways(plan: &Plan, observed: &[bool], layout: &Layout) -> Result<Vec<(Way,
     Ok(facts.iter().enumerate().map(|(i, facts)| facts.way(fused(i))).collect())
 }
 
+impl Net {
+    /// Returns whether each port can do what `plan` asks of it.
+    pub fn suits(&self, plan: &Plan) -> bool {
+        let ports = self.links.iter().zip(all_facts(plan, &Layout::default(), Paths::default(), |i| {
+            self.links[LinkId::of(i)].out_of != NONE
+        }));
+        ports.into_iter().all(|(link, facts)| match &link.general {
+            None => !facts.is_general(),
+            Some(g) => {
+                (!g.steady || !facts.holds(Reason::Changes))
+                    && (g.tells || !facts.holds(Reason::Telemetry))
+                    && (!g.ahead.on || facts.is_ahead())
+            }
+        })
+    }
+}
+
 fn link(facts: Facts<'_>, (switch_of, port_of): (&[u32], &[u32]), taps: Taps) -> Link {
     stop::look();
     let Facts { plan, link: l, .. } = facts;

@@ -204,6 +204,7 @@ fn mac(node: u32) -> [u8; 6] {
 }
 
 /// Bytes of a frame in the order of the wire.
+#[derive(Clone)]
 struct Frame {
     bytes: [u8; ETHERNET_HEADER_BYTES + HEADERS_MAX_BYTES],
     len: usize,
@@ -235,6 +236,7 @@ fn rdma_kind(packet: &Packet) -> wire::Kind {
 }
 
 /// The capture files of a run.
+#[derive(Clone)]
 pub struct Captures {
     files: Vec<Capture>,
     taps: Vec<Tap>,

@@ -12,6 +12,7 @@ const KEPT_MAX: usize = 1 << 26;
 /// Of a fabric with 256 paths between two hosts, so many draws take about as long as listing the paths.
 const DRAWS_MAX: u32 = 16;
 
+#[derive(Clone)]
 pub struct Drawn {
     graph: Graph,
     /// By the place from which they are.

@@ -20,6 +20,7 @@ struct End {
 }
 
 /// Links by the place that they leave; nodes that are no leaves have places.
+#[derive(Clone)]
 pub struct Graph {
     ends: Vec<End>,
     leaving: Vec<Vec<LinkId>>,
@@ -30,6 +31,7 @@ pub struct Graph {
 }
 
 /// A search from one place: for each other the links by which it is reached over the fewest hops, in the order in which they were met.
+#[derive(Clone)]
 pub struct Near {
     source: u32,
     links: Vec<LinkId>,
@@ -226,7 +228,7 @@ impl Graph {
 }
 
 /// Which places have been passed, told anew for each search without clearing.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Seen {
     by: Vec<u32>,
     search: u32,
@@ -246,7 +248,7 @@ impl Seen {
 }
 
 /// All shortest paths between two nodes as one: the places that they pass, and the links by which each is left.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Ways {
     outer: (Option<LinkId>, Option<LinkId>),
     target: u32,

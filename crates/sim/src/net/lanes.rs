@@ -35,14 +35,14 @@ const NEAR: u32 = 1;
 const IDLE_LINK_LINES: usize = 2;
 
 /// What the links of a lane have in common.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Common {
     Node(u32),
     Port(LinkId),
 }
 
 /// Links that may share a lane, by the delay up to their far end.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Group {
     links: BTreeMap<Span, BTreeSet<LinkId>>,
     /// At which their frames come: that of the port before them, or else the highest of the ports after them.
@@ -61,6 +61,7 @@ impl Group {
 }
 
 /// Where the parts of routes that are computed together begin and end.
+#[derive(Clone)]
 struct Legs {
     /// Ports at which one begins that another is before.
     entered: Vec<bool>,

@@ -125,12 +125,14 @@ impl Counts {
 }
 
 /// What a link loses by itself.
+#[derive(Clone)]
 pub struct Losses {
     /// Only packets that carry data are concerned, and counted only if their data is new.
     pub data_only: bool,
     pub process: LossProcess,
 }
 
+#[derive(Clone)]
 pub enum LossProcess {
     Periodic {
         every: u64,
@@ -188,6 +190,7 @@ impl Losses {
 
 /// What a port of the general path keeps: everything that may change while a frame waits. A frame that need not wait touches
 /// the first cache line, one that does the next two: the order of the fields is theirs.
+#[derive(Clone)]
 #[repr(C, align(64))]
 pub struct General {
     /// What pause intervals of this port, and of those that it is to blame for, have done; kept only when somebody reads it.
@@ -265,6 +268,7 @@ pub enum Sending {
 }
 
 /// A packet that does not wait touches the first two cache lines only: the order of the fields is theirs.
+#[derive(Clone)]
 #[repr(C, align(64))]
 pub struct Link {
     pub general: Option<Box<General>>,

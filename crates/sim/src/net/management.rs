@@ -8,6 +8,7 @@ use super::port::limiters::Key;
 use crate::ids::LinkId;
 
 /// Congestion management of a run.
+#[derive(Clone)]
 pub struct Management {
     pub words: CongestionManagement,
     pub handling: Handling,

@@ -103,6 +103,7 @@ impl Default for Treatment {
     }
 }
 
+#[derive(Clone)]
 pub struct Net {
     pub links: Table<LinkId, Link>,
     pub switches: Vec<Switch>,

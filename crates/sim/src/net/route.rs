@@ -22,7 +22,7 @@ const PATHS_MAX: usize = 4096;
 pub const PLACES_MAX: usize = 250_000_000;
 
 /// All routes, one after the other: link numbers, each route closed by [`Place::END`].
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Routes {
     chain: Vec<Place>,
     /// For two nodes, which of `paths`.

@@ -4,6 +4,7 @@ use crate::ids::LinkId;
 use elephan_link::{EgressControl, IngressMemory, SharedMemory, pause};
 use elephan_units::{Rate, Span, Time};
 
+#[derive(Clone)]
 pub struct Switch {
     /// The node of the scenario.
     pub node: u32,

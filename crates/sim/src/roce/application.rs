@@ -8,7 +8,7 @@ use crate::flow::Application;
 use crate::net::NONE;
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// A transfer arrives: one work request on a connection of its own.
     pub fn roce_transfer(&mut self, now: Time, id: u32, bytes: u64) {
         self.roce_open(id);

@@ -23,10 +23,10 @@ use crate::packet::{Packet, flags, rdma};
 use crate::target::Target;
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     /// Headers of data (IP) of a traffic entry, with telemetry if its controller asks for it.
     pub fn roce_headers(&self, traffic: u32) -> u32 {
-        let telemetry = net::asks_telemetry(self.congestion_controls[traffic as usize]);
+        let telemetry = net::asks_telemetry(&self.congestion_controls[traffic as usize]);
         wire::HEADERS_BYTES + if telemetry { wire::TELEMETRY_BYTES } else { 0 }
     }
 
@@ -36,7 +36,7 @@ impl World<'_> {
         let (number, key, plan) = (flow.number, flow.key, flow.plan);
         let entry = &self.plan.traffic[flow.traffic as usize];
         let Some(options) = &entry.roce else { return };
-        let congestion_control: &Spec = self.congestion_controls[flow.traffic as usize];
+        let congestion_control: &Spec = &self.congestion_controls[flow.traffic as usize];
         let headers = self.roce_headers(flow.traffic);
         let there = self.net.routes.of_flow(plan.from, plan.to, key).unwrap_or_default();
         let back = self.net.routes.of_flow(plan.to, plan.from, key ^ 1).unwrap_or_default();

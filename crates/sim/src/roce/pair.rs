@@ -12,6 +12,7 @@ use crate::net::{NONE, Net};
 use crate::target::Route;
 
 /// Both ends of a connection.
+#[derive(Clone)]
 pub struct Pair {
     pub sender: Sender,
     pub receiver: Receiver,
@@ -49,7 +50,7 @@ impl Pair {
 }
 
 /// The connections of a run.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Roce {
     pub pairs: Vec<Pair>,
     pub free: Vec<u32>,

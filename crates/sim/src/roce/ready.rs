@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 const PRIORITIES: usize = 8;
 
 /// Who waits, by link of the interface.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Waiting(Vec<Ready>);
 
 impl Waiting {
@@ -21,7 +21,7 @@ impl Waiting {
 }
 
 /// Who waits at one interface: a line for each priority.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Ready {
     lines: [VecDeque<u32>; PRIORITIES],
     /// Lines with somebody in them, a bit each.

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::flow::Flow;
 use crate::world::World;
 
-impl World<'_> {
+impl World {
     pub fn roce_instruments(&self, flow: &Flow, row: &mut FlowRow) {
         let Some(pair) = self.roce.of(flow.roce) else { return };
         let (s, r) = (pair.sender.counters(), pair.receiver.counters());

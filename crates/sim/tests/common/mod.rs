@@ -1,5 +1,7 @@
 //! Plans built by hand, for tests that need no text.
 
+pub mod draw;
+
 use std::sync::Arc;
 
 use elephan_link::{CongestionManagement, FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
@@ -127,7 +129,11 @@ impl Builder {
 
 /// Runs a plan; the tables and the summary.
 pub fn run(plan: &Plan, general: bool) -> (Tables, Value) {
-    let mut recorder = Recorder::memory();
-    let summary = elephan_sim::run_on(plan, &mut recorder, Paths { general, eager: false }, &mut |_| true).unwrap();
+    run_on(plan, Paths { general, eager: false })
+}
+
+/// As [`run`], with a choice of the paths through ports.
+pub fn run_on(plan: &Plan, paths: Paths) -> (Tables, Value) {
+    let (summary, recorder) = elephan_sim::run_on(plan.clone(), Recorder::memory(), paths, &mut |_| true).unwrap();
     (recorder.finish().unwrap(), summary)
 }

@@ -154,6 +154,7 @@ enum Opening {
 /// }
 /// assert_eq!((client.state(), server.received()), (State::Established, 100_000));
 /// ```
+#[derive(Clone)]
 pub struct Endpoint {
     tx: Sender,
     rx: Receiver,

@@ -21,7 +21,7 @@ pub(super) struct Cached {
     pub end: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     pub cache: [Cached; 4],
     words: Vec<Word>,

@@ -144,7 +144,7 @@ enum Timed {
     Hiding,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
     ring: Vec<Sent>,
     /// Ordinals of the oldest segment and of the next one.

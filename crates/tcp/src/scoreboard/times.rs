@@ -37,7 +37,7 @@ impl Last {
 }
 
 /// What RACK keeps beside the scoreboard. Times are ps.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Times {
     /// A retransmitted segment at or after these is not taken for delivered by a SACK, by a cumulative ACK.
     doubt_sacked: u64,

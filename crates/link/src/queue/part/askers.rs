@@ -18,7 +18,7 @@ struct Asker {
 }
 
 /// By the slot of the flow.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Askers {
     flows: Vec<Asker>,
     /// Sum of the weights of those of which the fluid has nothing.

@@ -26,7 +26,7 @@ pub enum Cost {
 }
 
 /// One class.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Class {
     queue: Queue,
     /// Its priorities, a bit each.
@@ -37,6 +37,7 @@ struct Class {
 }
 
 /// A class to be: its priorities, its weight unless it is strict, and its queue.
+#[derive(Clone)]
 pub struct Member {
     pub mask: u8,
     pub weight: Option<i64>,
@@ -44,7 +45,7 @@ pub struct Member {
 }
 
 /// All classes of a port.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Classes {
     classes: Vec<Class>,
     /// The class of each priority.

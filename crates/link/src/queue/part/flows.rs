@@ -20,7 +20,7 @@ use super::index::{FlowIndex, spread};
 use crate::queue::{Discarded, Item, Limit, Verdict};
 
 /// How packets find their queue.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Sorting {
     Hashed { buckets: u32, perturbation: u64 },
     PerFlow(FlowIndex),
@@ -36,7 +36,7 @@ pub enum List {
 }
 
 /// One queue.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FlowQueue<S> {
     items: VecDeque<Item>,
     bytes: u64,
@@ -69,7 +69,7 @@ impl<S> FlowQueue<S> {
 }
 
 /// All queues of a port.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FlowQueues<S> {
     sorting: Sorting,
     queues: Vec<FlowQueue<S>>,

@@ -16,7 +16,7 @@ use elephan_units::{PS_PER_S, Rate, Time};
 use super::tags::{Tag, TaggedFlows};
 
 /// The fluid server.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Gps {
     /// Virtual time in bytes at weight 1, at the instant `at`.
     now: f64,

@@ -15,7 +15,7 @@ pub fn spread(word: u64) -> u64 {
 }
 
 /// Slots by flow number. A slot is a small number that is used again after its flow has left.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FlowIndex {
     /// (flow, slot); the length is a power of two, at least twice the number of flows.
     table: Vec<(u32, u32)>,

@@ -7,7 +7,7 @@ use elephan_units::{Span, Time};
 use crate::queue::Item;
 
 /// The packets of one queue.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Store {
     waiting: VecDeque<Item>,
     bytes: u64,

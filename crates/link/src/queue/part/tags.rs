@@ -34,7 +34,7 @@ struct Waiting {
 }
 
 /// A flow that is known: it has packets, or [`TaggedFlows::release`] has not been told that it is gone.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Flow {
     number: u32,
     weight: u16,
@@ -45,7 +45,7 @@ struct Flow {
 }
 
 /// The flows. Their slots are small numbers, used again once released.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct TaggedFlows {
     index: FlowIndex,
     flows: Vec<Flow>,

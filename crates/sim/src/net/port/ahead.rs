@@ -18,7 +18,7 @@ pub struct Precomputed {
 }
 
 /// What is computed in advance at a port.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Ahead {
     /// Nothing at the port but its FIFO, a gate and the memory of its switch looks at frames, from the beginning to the end.
     pub able: bool,

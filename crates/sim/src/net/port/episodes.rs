@@ -71,6 +71,7 @@ pub struct Paused {
 }
 
 /// A port where congestion began.
+#[derive(Clone)]
 struct Root {
     episode: u32,
     open: u32,
@@ -78,7 +79,7 @@ struct Root {
 }
 
 /// What the ports' records share.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct PauseIntervals {
     next: u32,
     episodes: u32,

@@ -13,6 +13,7 @@ use elephan_units::{Span, Time};
 use crate::target::Then;
 
 /// The processes of one link.
+#[derive(Clone)]
 pub struct Impair {
     /// Only packets that carry data are concerned.
     pub data_only: bool,
@@ -25,6 +26,7 @@ pub struct Impair {
 }
 
 /// Packets are held back with this probability for so long.
+#[derive(Clone)]
 struct Held {
     share: f64,
     strikes: Stream,
@@ -33,7 +35,7 @@ struct Held {
 }
 
 /// Packets under way, by the time of their arrival.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Late {
     /// Arrival, place in the order of transmission, packet, where it goes from there.
     pub flying: BinaryHeap<Reverse<(Time, u64, u32, Then)>>,

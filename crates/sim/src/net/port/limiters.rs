@@ -23,6 +23,7 @@ use super::nic::Handed;
 pub type Key = u32;
 
 /// The limiters of one port of a host.
+#[derive(Clone)]
 pub struct Limiters {
     line: Rate,
     stop_at: Bytes,
@@ -45,6 +46,7 @@ pub struct Limiters {
 }
 
 /// One limiter: its queue and its reaction point.
+#[derive(Clone)]
 pub struct Limiter {
     pub key: Key,
     pub reaction: Reaction,

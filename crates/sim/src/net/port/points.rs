@@ -3,6 +3,7 @@
 use elephan_link::congestion::Point;
 
 /// The congestion points of a port, one for each queue that its discipline keeps apart, and how many notifications they have sent.
+#[derive(Clone)]
 pub struct CongestionPoints {
     pub points: Vec<Point>,
     pub sent: u64,

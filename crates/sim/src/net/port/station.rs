@@ -19,6 +19,7 @@ pub fn priorities(mask: u8) -> impl Iterator<Item = u8> {
 }
 
 /// A port whose priorities can be paused one by one.
+#[derive(Clone)]
 pub struct Station {
     pub gates: [Gate; PRIORITIES],
     /// Since when each gate is shut without interruption, and until when.

@@ -48,6 +48,7 @@ struct Waiting {
 }
 
 /// Pause intervals of one priority and episode that are over, in their order, and may still hold what waits.
+#[derive(Clone)]
 struct Line {
     priority: Option<u8>,
     past: VecDeque<Past>,
@@ -101,7 +102,7 @@ impl Line {
 }
 
 /// The record of one port.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Watch {
     pub open: Vec<PauseInterval>,
     over: Vec<Line>,

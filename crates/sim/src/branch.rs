@@ -1,0 +1,84 @@
+//! Branches: a run is held at an instant, and copies of it go on, each under changes of its own.
+//!
+//! A held run has done all that comes before the changes of its instant. A branch goes on under a plan that differs from the held one only
+//! in changes from that instant on. So a branch has the rows of a run of its plan from the start, to the byte.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use elephan_engine::Event;
+use elephan_record::Recorder;
+use elephan_scenario::Plan;
+use elephan_units::Time;
+use serde_json::Value;
+
+use crate::Error;
+use crate::net::Paths;
+use crate::target::Target;
+use crate::world::{Progress, World};
+
+/// A run that stands still at an instant.
+pub struct Held {
+    world: World,
+    at: Time,
+}
+
+impl Held {
+    /// Runs `plan` up to `at`, with its rows in memory. `branches` are plans of branches to come: what their changes concern is made such
+    /// that it can change.
+    pub fn new(
+        plan: Arc<Plan>,
+        branches: &[Arc<Plan>],
+        at: Time,
+        watch: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Held, Error> {
+        let mut announced = Plan::clone(&plan);
+        announced.changes.extend(branches.iter().flat_map(|branch| branch.changes.iter().cloned()));
+        let mut world = World::new(plan, &announced, Recorder::memory(), Paths::default())?;
+        world.run_until(Time::ZERO, before_changes(at), watch)?;
+        Ok(Held { world, at })
+    }
+
+    /// The instant at which the run stands still.
+    pub fn at(&self) -> Time {
+        self.at
+    }
+
+    /// Returns whether a run of `plan` would be where this one is at its instant, so that `plan` can be taken up here.
+    pub fn leads_to(&self, plan: &Plan) -> bool {
+        until(self.at, &self.world.plan) == until(self.at, plan) && self.world.net.suits(plan)
+    }
+
+    /// Runs on to a later instant, and stands still there.
+    pub fn advance(&mut self, at: Time, watch: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
+        self.world.run_until(self.at, before_changes(at), watch)?;
+        self.at = at;
+        Ok(())
+    }
+
+    /// Takes up `plan`, to which this run leads, and runs it to its end; the run stays where it is. Returns the summary, and the recorder
+    /// with the rows from the start, in memory or in an existing folder.
+    pub fn branch(
+        &self,
+        plan: Arc<Plan>,
+        folder: Option<&Path>,
+        watch: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(Value, Recorder), Error> {
+        let recorder = self.world.recorder.branch(folder)?;
+        let mut world = self.world.taken_up(plan, recorder);
+        world.run(self.at, watch)?;
+        world.finish()
+    }
+}
+
+/// A plan without the changes from an instant on.
+fn until(at: Time, plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    plan.changes.retain(|change| change.at < at);
+    plan
+}
+
+/// What comes before the changes of an instant comes before this event.
+fn before_changes(at: Time) -> Event {
+    Target::Changes.at(at)
+}
