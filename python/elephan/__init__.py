@@ -1,8 +1,9 @@
 """elephan: a laboratory for the performance of TCP.
 
-`run` runs a scenario, `sweep` its variants, `compare` congestion controls side by side. `path` answers for one long path,
-`analyze` reads a real capture, and `load` a result from its folder. Classes of the scenario language (`Scenario`, `Links`,
-`Bulk` ...) are names of this module too. Names are imported when first used, so that `import elephan` costs nothing.
+`run` runs a scenario, `sweep` its variants, `branch` what would have come after a change, `compare` congestion controls
+side by side. `path` answers for one long path, `analyze` reads a real capture, and `load` a result from its folder. Classes
+of the scenario language (`Scenario`, `Links`, `Bulk` ...) are names of this module too. Names are imported when first used,
+so that `import elephan` costs nothing.
 
 >>> import elephan as el
 >>> run = el.run("incast", seed=1, set={"switches.sw.memory": "96 KiB"})
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from .experiment.sweep import Sweep, sweep
     from .open import load
     from .report.explain.story import Explanation, explain
+    from .result.branch import branch
     from .result.run import Run, run
     from .scenario.controller import CongestionControl
     from .scenario.guest import controller_factory
@@ -62,6 +64,7 @@ __all__ = [
     "Sweep",
     "Trace",
     "analyze",
+    "branch",
     "cc",
     "compare",
     "conformance",
@@ -91,6 +94,7 @@ __all__ = [
 ]
 
 _NAMES = {
+    "branch": ("elephan.result.branch", "branch"),
     "run": ("elephan.result.run", "run"),
     "Explanation": ("elephan.report.explain.story", "Explanation"),
     "explain": ("elephan.report.explain.story", "explain"),

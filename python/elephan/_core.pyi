@@ -94,6 +94,33 @@ class Result:
 
     @property
     def packet_hops(self) -> int: ...
+    @property
+    def shared_s(self) -> float:
+        """Up to when another run has simulated it, in seconds of its own time; 0 unless it is a branch."""
+
+@final
+class Beginning:
+    """What branches of one scenario begin with, simulated once."""
+
+    def __new__(
+        cls,
+        text: str,
+        name: str,
+        format: Format,
+        overrides: Overrides = "{}",
+        seed: int | None = None,
+        agreed: object = None,
+    ) -> Beginning: ...
+    def branch(
+        self,
+        at: str,
+        overrides: Overrides,
+        siblings: Sequence[Overrides] = (),
+        folder: str | PathLike[str] | None = None,
+        progress: Callable[[float, int], object] | None = None,
+        cancel: Cancel | None = None,
+    ) -> Result:
+        """Runs the scenario that `overrides` make of this one, from the instant `at` on. `siblings`: overrides of branches to come."""
 
 def run(
     text: str,

@@ -38,7 +38,7 @@ impl Open {
     }
 
     pub fn plan(&self) -> Result<&Plan, Trouble> {
-        self.run.as_ref().map(|run| &run.plan).ok_or_else(|| "a capture has no scenario".into())
+        self.run.as_ref().map(|run| run.plan.as_ref()).ok_or_else(|| "a capture has no scenario".into())
     }
 
     pub fn is_done(&self) -> bool {

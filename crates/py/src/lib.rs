@@ -10,6 +10,7 @@
     reason = "conversions wait for threads and clocks of a caller"
 )]
 
+mod branch;
 mod cc;
 mod disk;
 #[cfg(unix)]
@@ -49,6 +50,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scenario::register(module)?;
     stats::register(module)?;
     run::register(module)?;
+    branch::register(module)?;
     trace::register(module)?;
     packetdrill::register(module)?;
     module.add_class::<cc::Cc>()?;

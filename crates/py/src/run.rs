@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use elephan_record::{Recorder, Tables};
+use elephan_record::Recorder;
 use elephan_scenario::{Plan, Resolved, Source};
 use elephan_sim::{Error, Progress};
-use elephan_units::stop;
+use elephan_units::{Time, stop};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
 
-use crate::errors::{guard_long, output_error, run_error, scenario_error, scenario_errors, stopped};
+use crate::errors::{guard, guard_long, output_error, run_error, scenario_error, scenario_errors, stopped};
 use crate::guest::Raised;
 use crate::json;
 use crate::scenario::{self, Overrides};
@@ -71,6 +71,9 @@ pub struct RunResult {
     events: u64,
     #[pyo3(get)]
     packet_hops: u64,
+    /// Up to when another run has simulated it, seconds of its own time; 0 unless it is a branch.
+    #[pyo3(get)]
+    shared_s: f64,
     /// The capture files, as paths in the folder.
     #[pyo3(get)]
     captures: Vec<String>,
@@ -110,12 +113,36 @@ impl RunResult {
 }
 
 /// A finished run before it meets Python.
-struct Finished {
-    resolved: Resolved,
-    summary: Value,
-    tables: Tables,
-    captures: Vec<String>,
-    wall: Duration,
+pub struct Finished {
+    pub resolved: Resolved,
+    pub summary: Value,
+    pub recorder: Recorder,
+    /// Up to when another run has simulated it.
+    pub shared: Time,
+    pub wall: Duration,
+}
+
+impl Finished {
+    /// Closes the tables and hands over what there is.
+    pub fn result(self, py: Python<'_>) -> PyResult<RunResult> {
+        let (captures, in_folder) = (self.recorder.captures().to_vec(), self.recorder.is_in_folder());
+        let finished = py.detach(|| guard(|| self.recorder.finish().map_err(output_error)))?;
+        let tables = PyDict::new(py);
+        for table in finished.into_iter().filter(|_| !in_folder) {
+            tables.set_item(table.name, Table(table))?;
+        }
+        let count = |name: &str| self.summary[name].as_u64().unwrap_or_default();
+        Ok(RunResult {
+            events: count("events"),
+            packet_hops: count("packet_hops"),
+            captures,
+            tables: tables.unbind(),
+            resolved: self.resolved,
+            wall_s: self.wall.as_secs_f64(),
+            shared_s: self.shared.seconds(),
+            summary: self.summary,
+        })
+    }
 }
 
 /// Runs a scenario. Tables stay in memory or, with `folder`, an existing one, stream to `<table>.parquet` in it,
@@ -137,24 +164,10 @@ fn run(
     agreed: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
     let source = scenario::source(text, name, format, agreed)?;
-    let flag = cancel.map(|cancel| cancel.get().flag());
-    let mut watcher = Watcher { flag: flag.clone(), progress, looked: Instant::now(), raised: None };
-    let in_folder = folder.is_some();
-    let finished = py.detach(|| guard_long(flag, || execute(&source, &overrides, seed, folder, &mut watcher)))?;
-    let tables = PyDict::new(py);
-    for table in finished.tables.into_iter().filter(|_| !in_folder) {
-        tables.set_item(table.name, Table(table))?;
-    }
-    let count = |name: &str| finished.summary[name].as_u64().unwrap_or_default();
-    Ok(RunResult {
-        events: count("events"),
-        packet_hops: count("packet_hops"),
-        captures: finished.captures,
-        tables: tables.unbind(),
-        resolved: finished.resolved,
-        wall_s: finished.wall.as_secs_f64(),
-        summary: finished.summary,
-    })
+    let mut watcher = Watcher::new(cancel.map(|cancel| cancel.get().flag()), progress);
+    let flag = watcher.flag.clone();
+    let execute = || execute(&source, &overrides, seed, folder, &mut watcher);
+    py.detach(|| guard_long(flag, execute))?.result(py)
 }
 
 fn execute(
@@ -175,14 +188,12 @@ fn execute(
     let outcome = elephan_sim::run(resolved.plan.clone(), recorder, &mut |progress| watcher.look(progress, plan));
     let wall = begin.elapsed();
     let (summary, recorder) = outcome.map_err(|error| watcher.error(source, error))?;
-    let captures = recorder.captures().to_vec();
-    let tables = recorder.finish().map_err(output_error)?;
-    Ok(Finished { resolved, summary, tables, captures, wall })
+    Ok(Finished { resolved, summary, recorder, shared: Time::ZERO, wall })
 }
 
 /// Looks after a run on Python's behalf.
-struct Watcher {
-    flag: Option<Arc<AtomicBool>>,
+pub struct Watcher {
+    pub flag: Option<Arc<AtomicBool>>,
     progress: Option<Py<PyAny>>,
     looked: Instant,
     /// What Python raised: a signal (Ctrl-C), or the error of `progress`.
@@ -190,8 +201,12 @@ struct Watcher {
 }
 
 impl Watcher {
+    pub fn new(flag: Option<Arc<AtomicBool>>, progress: Option<Py<PyAny>>) -> Watcher {
+        Watcher { flag, progress, looked: Instant::now(), raised: None }
+    }
+
     /// Whether to go on.
-    fn look(&mut self, progress: &Progress, plan: &Plan) -> bool {
+    pub fn look(&mut self, progress: &Progress, plan: &Plan) -> bool {
         if self.flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) || stop::memory_is_short() {
             return false;
         }
@@ -208,7 +223,8 @@ impl Watcher {
         self.raised.is_none()
     }
 
-    fn error(&mut self, source: &Source, error: Error) -> PyErr {
+    /// Why a run has failed.
+    pub fn error(&mut self, source: &Source, error: Error) -> PyErr {
         match error {
             Error::Stopped => self.raised.take().unwrap_or_else(stopped),
             Error::Unreachable(..) | Error::ManyPaths(..) | Error::ManyPlaces(..) => {

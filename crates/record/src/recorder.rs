@@ -83,6 +83,11 @@ macro_rules! recorder {
                 Ok($recorder { names, $($field: <$type>::default(),)* $($table),* })
             }
 
+            /// Whether the rows go to a folder.
+            pub fn is_in_folder(&self) -> bool {
+                false $( || self.$table.is_in_file() )*
+            }
+
             /// The number of a word, for the text columns; ask once per word, not once per row.
             pub fn intern(&mut self, word: &str) -> Text {
                 names::with(&self.names, |names| names.intern(word))

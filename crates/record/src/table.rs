@@ -185,6 +185,11 @@ impl<R: Row> Table<R> {
         })
     }
 
+    /// Whether the rows go to a file.
+    pub(crate) fn is_in_file(&self) -> bool {
+        matches!(self.sink, Sink::File(_))
+    }
+
     /// The first error of this table.
     pub fn check(&self) -> Result<(), Error> {
         self.error.clone().map_or(Ok(()), Err)

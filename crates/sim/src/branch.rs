@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use elephan_engine::Event;
 use elephan_record::Recorder;
-use elephan_scenario::Plan;
+use elephan_scenario::{Captures, Plan};
 use elephan_units::Time;
 use serde_json::Value;
 
@@ -16,6 +16,64 @@ use crate::Error;
 use crate::net::Paths;
 use crate::target::Target;
 use crate::world::{Progress, World};
+
+/// Branches of one plan, which share the run up to the latest instant from which one began.
+pub struct Branches {
+    base: Arc<Plan>,
+    held: Option<Held>,
+}
+
+impl Branches {
+    /// Begins nothing yet.
+    pub fn of(base: Arc<Plan>) -> Branches {
+        Branches { base, held: None }
+    }
+
+    /// Runs the branch `plan` from `at` on, and before it what is not yet simulated. `siblings` are plans of other branches to come. Returns
+    /// the summary, the recorder with the rows from the start, and up to when the run is a shared one: a branch that begins otherwise, or
+    /// that captures packets, is run from its start.
+    pub fn run(
+        &mut self,
+        at: Time,
+        plan: Arc<Plan>,
+        siblings: &[Arc<Plan>],
+        folder: Option<&Path>,
+        watch: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(Value, Recorder, Time), Error> {
+        let captures = folder.is_some() && plan.record.captures != Captures::default();
+        if !captures && self.hold(at, &plan, siblings, watch)? {
+            let Some(held) = &self.held else { unreachable!("a run that leads to the branch") };
+            let (summary, recorder) = held.branch(plan, folder, watch)?;
+            return Ok((summary, recorder, at));
+        }
+        let recorder = folder.map_or_else(|| Ok(Recorder::memory()), Recorder::to_folder)?;
+        let (summary, recorder) = crate::run(plan, recorder, watch)?;
+        Ok((summary, recorder, Time::ZERO))
+    }
+
+    /// Brings the held run to `at`; answers whether it leads to the branch. One that is beyond it, or whose ports cannot change as this
+    /// branch asks, begins anew.
+    fn hold(
+        &mut self,
+        at: Time,
+        plan: &Arc<Plan>,
+        siblings: &[Arc<Plan>],
+        watch: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<bool, Error> {
+        let held = match self.held.take().filter(|held| held.at() <= at && held.leads_to(plan)) {
+            Some(mut early) => {
+                early.advance(at, watch)?;
+                early
+            }
+            None => {
+                let mut announced = siblings.to_vec();
+                announced.push(plan.clone());
+                Held::new(self.base.clone(), &announced, at, watch)?
+            }
+        };
+        Ok(self.held.insert(held).leads_to(plan))
+    }
+}
 
 /// A run that stands still at an instant.
 pub struct Held {
@@ -49,10 +107,12 @@ impl Held {
         until(self.at, &self.world.plan) == until(self.at, plan) && self.world.net.suits(plan)
     }
 
-    /// Runs on to a later instant, and stands still there.
+    /// Runs on to an instant if it is later, and stands still there.
     pub fn advance(&mut self, at: Time, watch: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
-        self.world.run_until(self.at, before_changes(at), watch)?;
-        self.at = at;
+        if at > self.at {
+            self.world.run_until(self.at, before_changes(at), watch)?;
+            self.at = at;
+        }
         Ok(())
     }
 

@@ -34,7 +34,7 @@ mod tables;
 mod target;
 mod world;
 
-pub use branch::Held;
+pub use branch::{Branches, Held};
 pub use error::Error;
 pub use net::{Paths, Way};
 pub use world::Progress;

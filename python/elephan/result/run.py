@@ -133,6 +133,7 @@ class Run(folder.Result, RunTables):
     ) -> None:
         """All but the tables may be functions, called when they are first asked for: few runs of a sweep are."""
         self.tables = tables
+        self._origin: tuple[Source, Mapping[str, Any]] | None = None
         self._late = {
             "summary": summary,
             "scenario": scenario,
@@ -140,6 +141,15 @@ class Run(folder.Result, RunTables):
             "manifest": manifest,
             "resolved": resolved,
         }
+
+    @cached_property
+    def beginning(self) -> core.Beginning:
+        """What branches of this run begin with (`elephan.branch`)."""
+        if self._origin is None:
+            where = self.tables.path
+            named = open_source(where / "scenario.toml" if where else self.scenario)
+            return core.Beginning(named.with_trust(None).packed(), {}, self.seed)
+        return core.Beginning(*self._origin, self.seed)
 
     def _given(self, name: str) -> Any:
         found = self._late[name]
@@ -278,12 +288,13 @@ def _manifest(source: Source, overrides: Mapping[str, Any], result: Any) -> dict
         "events": int(result.events),
         "packet_hops": int(result.packet_hops),
         "captures": list(result.captures),
+        **({"shared_s": float(result.shared_s)} if result.shared_s else {}),
     }
 
 
 def finish(source: Source, overrides: Mapping[str, Any], result: Any, tables: Tables) -> Run:
     """The run that a result of the core is."""
-    return Run(
+    run = Run(
         tables,
         lambda: json.loads(result.summary),
         lambda: result.resolved_toml,
@@ -291,6 +302,8 @@ def finish(source: Source, overrides: Mapping[str, Any], result: Any, tables: Ta
         lambda: _manifest(source, overrides, result),
         lambda: json.loads(result.resolved),
     )
+    run._origin = (source, overrides)
+    return run
 
 
 def check_answer(source: Source, overrides: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -99,8 +99,12 @@ def _translated(error: Exception) -> Exception:
 
 def call_with(name: str, *arguments: Any, **named: Any) -> Any:
     """Calls a function or class of the core, with its errors as ours."""
+    return _called(getattr(core(), name), *arguments, **named)
+
+
+def _called(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     try:
-        return getattr(core(), name)(*arguments, **named)
+        return function(*arguments, **named)
     except Exception as error:
         interrupt, loading.interrupt = loading.interrupt, None
         if interrupt is not None:
@@ -231,6 +235,33 @@ def execute_interruptible(
     """One run in a thread of its own; what a signal handler raises stops it, and is raised here once it has stopped."""
     not_while_loading()
     return interruptible("elephan-run", lambda stop: execute(source, overrides, seed, folder, progress, stop))
+
+
+class Beginning:
+    """What branches of a scenario begin with; the core keeps it as far as one of them has needed it."""
+
+    def __init__(self, source: Source, overrides: Overrides, seed: int | None) -> None:
+        self.source, self.overrides, self.seed = source, dict(overrides), seed
+        self._changes = toml_values(resolved_toml(source, overrides, seed)).get("change", [])
+        given = override_text(overrides)
+        self._core = build("Beginning", source.text, source.name, source.format, given, seed, agreed=source.agreed)
+
+    def changed(self, at: str, set: Overrides) -> dict[str, Any]:
+        """Returns the overrides of the scenario that is a branch: one `[[change]]` more."""
+        return self.overrides | ({"change": [*self._changes, {"at": at, "set": dict(set)}]} if set else {})
+
+    def branch(
+        self, at: str, set: Overrides, siblings: Sequence[Overrides], folder: str | None, progress: Progress | None = None
+    ) -> Any:
+        """Runs one branch in a thread of its own, as `execute_interruptible` does; `siblings`: what others will change at that time."""
+        not_while_loading()
+        words, *others = (override_text(self.changed(at, one)) for one in (set, *siblings))
+        run = self._core.branch
+        try:
+            return interruptible("elephan-run", lambda stop: _called(run, at, words, others, folder, progress, stop.token))
+        except InputError as error:
+            _, own, message = str(error).partition(f"change[{len(self._changes)}].set: ")
+            raise (InputError(f"set: {message}") if own else error) from error.__cause__
 
 
 def interruptible(name: str, work: Callable[[Stop], Any]) -> Any:

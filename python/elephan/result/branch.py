@@ -1,0 +1,94 @@
+"""What if: other runs that go on from an instant of a run, each under changes of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, overload
+
+from elephan.base.errors import InputError
+from elephan.base.progress import run_bar
+from elephan.base.seed import seed_or_none
+from elephan.result import folder
+from elephan.result.run import Run, Tables, finish, load_run
+from elephan.scenario import core
+from elephan.scenario.source import open_source
+
+Changes = Mapping[str, Any]
+
+
+@overload
+def branch(run: Any, at: str | float, *, set: Changes | None = None, **given: Any) -> Run: ...
+@overload
+def branch(run: Any, at: str | float, *, set: Sequence[Changes], **given: Any) -> list[Run]: ...
+def branch(
+    run: Any,
+    at: str | float,
+    *,
+    set: Changes | Sequence[Changes] | None = None,
+    seed: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool | core.Progress = False,
+    report: bool = True,
+    python_from: Any = None,
+    files_from: Any = None,
+) -> Run | list[Run]:
+    """Runs what would have come if something had changed at an instant; returns its `Run`, or a list of them for a list of changes.
+
+    `run`: a `Run`, or whatever `elephan.run` takes. `at`: the instant, such as `"30 s"`, or a number of seconds. `set`: what
+    changes then, by the paths of `[[change]]`: rates, delays, losses and queue limits of links, congestion controls. Each branch is a
+    whole run: its tables begin at zero, and its scenario has one `[[change]]` more. What comes before `at` is simulated once for
+    all branches of a `Run`, and kept as long as that object. `out`, `progress`, `report`, `python_from`, `files_from`: as for
+    `elephan.run`; a list of changes takes no `out`.
+
+    Raises InputError for what cannot change during a run, for an instant beyond its end, and for a congestion control of the
+    user's that cannot be copied.
+
+    >>> run = el.run("sawtooth", set={"duration": "30 s"})
+    >>> changes = [{"links.left->right.rate": "5 Mbps"}, {"traffic.reno.congestion_control": "cubic"}]
+    >>> slower, cubic = el.branch(run, "20 s", set=changes)
+    >>> slower.statistic("goodput_bps.sum") < run.statistic("goodput_bps.sum")
+    True
+    >>> el.branch(run, "20 s").flows == run.flows
+    True
+    """
+    several = set is not None and not isinstance(set, Mapping)
+    changes = [core.as_overrides(one) for one in (set if several else [set])]  # type: ignore[union-attr]
+    if several and out is not None:
+        raise InputError("out names one folder: give one table of changes, or leave out away")
+    time = at if isinstance(at, str) else f"{at!r} s"
+    if isinstance(run, Run):
+        if seed is not None:
+            raise InputError("a branch has the seed of its run")
+        beginning = run.beginning
+    else:
+        source = open_source(run).with_trust(python_from, *changes, files_from=files_from).packed()
+        beginning = core.Beginning(source, {}, seed_or_none(seed))
+    runs = [branch_of(beginning, time, one, changes, out, progress) for one in changes]
+    if out is not None and report:
+        runs[0].add_report(Path(out), progress is True)
+    return runs if several else runs[0]
+
+
+def branch_of(
+    beginning: core.Beginning,
+    at: str,
+    set: Changes,
+    siblings: Sequence[Changes],
+    out: str | os.PathLike[str] | None,
+    progress: bool | core.Progress,
+) -> Run:
+    """Returns the branch under one table of changes; `siblings`: those of branches to come from the same instant."""
+    source, overrides = beginning.source, beginning.changed(at, set)
+
+    def execute(where: Path | None) -> Any:
+        with run_bar(source.stem, progress) as tick:
+            return beginning.branch(at, set, siblings, str(where) if where else None, tick)
+
+    if out is None:
+        result = execute(None)
+        return finish(source, overrides, result, Tables(result.tables))
+    with folder.result_folder(out, "run") as partial:
+        finish(source, overrides, execute(partial), Tables(path=partial)).fill(partial)
+    return load_run(out)
