@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from elephan.base.errors import InputError
 from elephan.base.progress import run_bar
+from elephan.base.quantity import not_negative, seconds
 from elephan.base.seed import seed_or_none
 from elephan.result import folder
 from elephan.result.run import Run, Tables, finish, load_run
@@ -53,11 +54,13 @@ def branch(
     >>> el.branch(run, "20 s").flows == run.flows
     True
     """
-    several = set is not None and not isinstance(set, Mapping)
-    changes = [core.as_overrides(one) for one in (set if several else [set])]  # type: ignore[union-attr]
+    several = isinstance(set, Sequence) and not isinstance(set, str)
+    changes = [core.as_overrides(one) for one in (set if several else [set])]
     if several and out is not None:
         raise InputError("out names one folder: give one table of changes, or leave out away")
-    time = at if isinstance(at, str) else f"{at!r} s"
+    if not isinstance(at, str):
+        not_negative(at=seconds(at))
+    time = at if isinstance(at, str) else f"{round(at * 1e12)} ps"
     if isinstance(run, Run):
         if seed is not None:
             raise InputError("a branch has the seed of its run")

@@ -193,7 +193,7 @@ impl guest::Guest for Object {
             });
             copy.map_err(|error: PyErr| {
                 let (class, cause) = (self.class.class.clone(), Arc::new(Raised::new(error)));
-                fault.get_or_insert(Fault { class, method: "__init__", now: Time::ZERO, cause });
+                fault.get_or_insert(Fault { class, method: "__deepcopy__", now: Time::ZERO, cause });
             })
             .ok()
         });

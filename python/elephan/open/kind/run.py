@@ -30,7 +30,8 @@ def tables(run: Run, screen: Screen) -> None:
     hops = run.manifest["packet_hops"]
     stacks = ", ".join(sorted({stack for stack in texts(run.flows, "stack") if stack}))
     said = f"; TCP stack {stacks}" if stacks else ""
-    screen.print(f"{counted(hops, 'packet-hop')} in {show(run.manifest['wall_s'], 's')}{said}", style="dim")
+    shared = f"; those from {show(run.manifest['shared_s'], 's')} on" if "shared_s" in run.manifest else ""
+    screen.print(f"{counted(hops, 'packet-hop')}{shared} in {show(run.manifest['wall_s'], 's')}{said}", style="dim")
     if files := run.captures:
         screen.long(f"captures: {files[0] if len(files) == 1 else f'{len(files)} files in {files[0].parent}'}")
 
