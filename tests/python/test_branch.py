@@ -83,14 +83,12 @@ def test_a_list_of_changes_and_instants_in_any_order_are_branches_of_one_run() -
     same(el.branch(run, "2 s"), run)
 
 
-def test_what_a_change_says_of_the_beginning_is_simulated_from_the_start() -> None:
-    left = '[switches]\nleft = { memory = "4 MB", flow_control = { kind = "pfc", xoff = "5 KB" } }\n'
-    pause = CHANGED.replace("\n[[change]]", f"\n{left}\n[[change]]")
-    changes = {"links.sender[0]->left.rate": "40 Gbps"}
-    branch = el.branch(pause, "2 s", set=changes)
-    text = '"links.sender[0]->left.rate" = "40 Gbps"'
-    same(branch, el.run(f'{pause}\n[[change]]\nat = "2 s"\nset = {{ {text} }}\n'))
-    assert "shared_s" not in branch.manifest  # PFC keeps headroom for the highest rate of the whole run
+def test_a_branch_that_captures_is_simulated_from_its_start(tmp_path: Path) -> None:
+    text = CHANGED.replace("events = true", 'events = true, captures = "hosts"')
+    branch = el.branch(text, "2 s", set={"links.left->right.rate": "5 Mbps"}, out=tmp_path / "branch", report=False)
+    whole = el.run(branch.scenario, out=tmp_path / "whole", report=False)
+    assert "shared_s" not in branch.manifest and len(branch.captures) == 4
+    assert [file.read_bytes() for file in branch.captures] == [file.read_bytes() for file in whole.captures]
 
 
 class Counter(el.CongestionControl):

@@ -55,4 +55,4 @@ def command(
         table.add_row(name, *(quantity(one[name], unit, 4) if name in one else "" for one in values))
     Screen().print(table)
     if not after.manifest.get("shared_s"):
-        Screen().long("note: the change has an effect on the beginning too, so each run was simulated from its start", "yellow")
+        Screen().long("note: the scenario captures packets, so this run was simulated from its start", "yellow")
