@@ -131,7 +131,6 @@ LONG_FILES = {
     "crates/py/src/tcp.rs": 548,
     "crates/scenario/tests/good.rs": 813,
     "crates/sim/tests/pfc.rs": 799,
-    "crates/tcp/src/endpoint/mod.rs": 564,
     "crates/tcp/src/endpoint/send.rs": 529,
     "crates/tcp/src/options/mod.rs": 511,
     "crates/tcp/src/receive_buffer.rs": 580,

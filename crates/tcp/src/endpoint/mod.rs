@@ -20,11 +20,14 @@ mod send;
 mod small_queues;
 mod snapshot;
 mod spaced;
+mod state;
 mod timers;
 mod watch;
+mod work;
 
 pub use self::info::{Info, SSTHRESH_INFINITE};
 pub use self::patience::Linger;
+pub use self::state::{Phase, State};
 use crate::accecn::AccEcn;
 use crate::options::{Ecn, Options};
 use crate::receiver::Receiver;
@@ -33,86 +36,6 @@ use crate::stats::{Limit, LimitClock, Stats};
 use elephan_cc::Controller;
 use elephan_units::{Span, Time};
 use std::sync::Arc;
-
-/// The connection states of RFC 9293 section 3.3.2.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
-    #[default]
-    Closed,
-    Listen,
-    SynSent,
-    SynReceived,
-    Established,
-    FinWait1,
-    FinWait2,
-    CloseWait,
-    Closing,
-    LastAck,
-    TimeWait,
-}
-
-impl State {
-    /// Returns the name of the state as RFC 9293 writes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            State::Closed => "closed",
-            State::Listen => "listen",
-            State::SynSent => "syn_sent",
-            State::SynReceived => "syn_received",
-            State::Established => "established",
-            State::FinWait1 => "fin_wait_1",
-            State::FinWait2 => "fin_wait_2",
-            State::CloseWait => "close_wait",
-            State::Closing => "closing",
-            State::LastAck => "last_ack",
-            State::TimeWait => "time_wait",
-        }
-    }
-}
-
-/// What a sender is doing, as samples record it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    Closed,
-    Handshake,
-    SlowStart,
-    CongestionAvoidance,
-    /// Fast recovery.
-    Recovery,
-    /// After a timeout, until what was lost has been retransmitted and acknowledged.
-    Loss,
-}
-
-impl Phase {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Phase::Closed => "closed",
-            Phase::Handshake => "handshake",
-            Phase::SlowStart => "slow_start",
-            Phase::CongestionAvoidance => "congestion_avoidance",
-            Phase::Recovery => "recovery",
-            Phase::Loss => "loss",
-        }
-    }
-}
-
-/// What `poll_transmit` has to do.
-mod work {
-    /// A SYN, SYN-ACK or window probe.
-    pub const CONTROL: u8 = 1;
-    /// Something may be sent that could not be sent before.
-    pub const DATA: u8 = 2;
-    /// An ACK is due.
-    pub const ACK: u8 = 4;
-    /// An ACK is due for what arrived before the CE state changed.
-    pub const EARLY_ACK: u8 = 8;
-    /// Of an endpoint without a connection: a reset with the sequence number that was acknowledged, or one that acknowledges.
-    pub const RESET: u8 = 16;
-    pub const RESET_ACK: u8 = 32;
-    /// The reset of a connection that is given up.
-    pub const ABORT: u8 = 64;
-    pub const RESETS: u8 = RESET | RESET_ACK | ABORT;
-}
 
 /// How a connection was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
