@@ -51,7 +51,7 @@ impl World {
     /// Routes are made anew over the links that are up, and live flows take them; `link` had changed. What is under way keeps its.
     pub fn reroute(&mut self, now: Time, link: LinkId) {
         let net = &mut self.net;
-        let down = |link: usize| net.links[LinkId::of(link)].general.as_ref().is_some_and(|g| g.down);
+        let down = |link: usize| net.links[LinkId::of(link)].is_down();
         let graph = Graph::of(&self.plan, |link| !down(link));
         net.routes.renew(&graph);
         net.reroute_notifications(&self.plan, &graph);

@@ -20,7 +20,7 @@ pub fn stopped(net: &mut Net, flows: &[Option<Flow>], socket: &Socket, id: u32) 
         (Per::Pair, true) => flow.plan.to,
         (Per::Pair, false) => flow.plan.from,
     };
-    let limiters = net.links[socket.first_link].general.as_mut().and_then(|g| g.limiters.as_mut());
+    let limiters = net.links[socket.first_link].limiters_mut();
     limiters.is_some_and(|limiters| limiters.stops(key, id))
 }
 
@@ -30,7 +30,7 @@ impl World {
         let Some(management) = &self.net.management else { return };
         let per_pair = management.handling.per == Per::Pair;
         for (i, link) in self.net.links.iter().enumerate() {
-            let Some(limiters) = link.general.as_ref().and_then(|g| g.limiters.as_ref()) else { continue };
+            let Some(limiters) = link.limiters() else { continue };
             for limiter in limiters.all() {
                 self.recorder.limiter_samples.push(LimiterSampleRow {
                     time_ns: now.ns(),

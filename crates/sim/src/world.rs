@@ -82,12 +82,7 @@ pub struct World {
 
 impl World {
     /// Builds the world of a plan. `announced` is the same plan, with more changes if some may be taken up later.
-    pub fn new(
-        shared: Arc<Plan>,
-        announced: &Plan,
-        mut recorder: Recorder,
-        paths: Paths,
-    ) -> Result<World, Error> {
+    pub fn new(shared: Arc<Plan>, announced: &Plan, mut recorder: Recorder, paths: Paths) -> Result<World, Error> {
         let plan: &Plan = &shared;
         let observed = observed_ports(plan);
         let layout = if recorder.takes_captures() { Layout::of(plan) } else { Layout::default() };

@@ -61,7 +61,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         lookahead = lanes::assign(&mut links, &mut routes, plan);
     }
     let has_lanes = links.iter().any(|l| l.lane != lanes::NO_LANE);
-    let links_watched = links.iter().any(|l| l.general.as_ref().is_some_and(|g| g.watch.is_some()));
+    let links_watched = links.iter().any(|l| l.watch().is_some());
     Ok(Net {
         links,
         switches,
@@ -120,9 +120,10 @@ pub fn ways(plan: &Plan, observed: &[bool], layout: &Layout) -> Result<Vec<(Way,
 impl Net {
     /// Returns whether each port can do what `plan` asks of it.
     pub fn suits(&self, plan: &Plan) -> bool {
-        let ports = self.links.iter().zip(all_facts(plan, &Layout::default(), Paths::default(), |i| {
-            self.links[LinkId::of(i)].out_of != NONE
-        }));
+        let ports = self
+            .links
+            .iter()
+            .zip(all_facts(plan, &Layout::default(), Paths::default(), |i| self.links[LinkId::of(i)].out_of != NONE));
         ports.into_iter().all(|(link, facts)| match &link.general {
             None => !facts.is_general(),
             Some(g) => {

@@ -134,10 +134,6 @@ impl Link {
         self.general.as_ref().and_then(|g| g.points.as_ref()).map_or(0, |points| points.sent)
     }
 
-    fn limiters(&self) -> Option<&Limiters> {
-        self.general.as_ref().and_then(|g| g.limiters.as_deref())
-    }
-
     /// Notifications that have come for what is sent through the port.
     pub fn notifications_received(&self) -> u64 {
         self.limiters().map_or(0, |limiters| limiters.notified)
@@ -316,7 +312,7 @@ impl Net {
 
     /// Sees to it that the timers of a port's reaction points ring.
     fn arm_limiters(&mut self, link: LinkId) {
-        let Some(limiters) = self.links[link].general.as_mut().and_then(|g| g.limiters.as_mut()) else {
+        let Some(limiters) = self.links[link].limiters_mut() else {
             return;
         };
         let deadline = limiters.next_timer();
@@ -327,7 +323,7 @@ impl Net {
 
     /// A timer of the limiters of a port has rung.
     pub fn limiter_timer(&mut self, now: Time, link: LinkId) {
-        let Some(limiters) = self.links[link].general.as_mut().and_then(|g| g.limiters.as_mut()) else {
+        let Some(limiters) = self.links[link].limiters_mut() else {
             return;
         };
         match limiters.alarm.ring(now, limiters.next_timer()) {
@@ -351,7 +347,7 @@ impl Net {
     pub fn next_resumed(&mut self) -> Option<u32> {
         let management = self.management.as_mut()?;
         while let Some(&(link, key)) = management.drained.last() {
-            let limiters = self.links[link].general.as_mut().and_then(|g| g.limiters.as_mut())?;
+            let limiters = self.links[link].limiters_mut()?;
             match limiters.next_stopped(key, &mut self.full_limiters) {
                 Some(socket) => return Some(socket),
                 None => management.drained.pop(),

@@ -28,7 +28,7 @@ use crate::target::{Target, Then};
 impl Link {
     /// Packets that arrived after one that was sent later.
     pub fn reordered(&self) -> u64 {
-        let impair = self.general.as_ref().and_then(|g| g.impair.as_ref());
+        let impair = self.impair();
         impair.and_then(|i| i.late.as_ref()).map_or(0, |late| late.reordered)
     }
 }
@@ -37,7 +37,7 @@ impl Net {
     /// Puts a packet on the wire of a link with impairments; its transmission ends at the link's `busy_until`.
     pub(super) fn launch_impaired(&mut self, now: Time, link: LinkId, packet: u32, then: Then) {
         let l = &mut self.links[link];
-        let Some(impair) = l.general.as_mut().and_then(|g| g.impair.as_mut()) else { return };
+        let Some(impair) = l.impair_mut() else { return };
         let concerned = !impair.data_only || self.packets[packet].flags & flags::DATA != 0;
         let (extra, doubled) = if concerned { (impair.extra(), impair.is_doubled()) } else { (Span::ZERO, false) };
         let end = l.busy_until;
@@ -58,7 +58,7 @@ impl Net {
         let id = self.late_id(link);
         let l = &mut self.links[link];
         let in_order = Flight::of(l.arrival(end, extra), packet, then);
-        let late = l.general.as_mut().and_then(|g| g.impair.as_mut()).and_then(|i| i.late.as_mut());
+        let late = l.general.as_mut().and_then(|g| g.impair.as_mut()?.late.as_mut());
         let Some(late) = late else {
             l.launch(link, in_order, &mut self.events);
             return;
@@ -80,7 +80,7 @@ impl Net {
     pub(super) fn arrive_late(&mut self, now: Time, link: LinkId) -> Option<Delivered> {
         let id = self.late_id(link);
         let l = &mut self.links[link];
-        let late = l.general.as_mut()?.impair.as_mut()?.late.as_mut()?;
+        let late = l.impair_mut()?.late.as_mut()?;
         let first = late.flying.peek().map_or(Time::NEVER, |Reverse((arrival, ..))| *arrival);
         if late.alarm.ring(now, first) != Bell::Due {
             return None;

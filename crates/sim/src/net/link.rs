@@ -301,6 +301,37 @@ pub struct Link {
     pub rate: Rate,
 }
 
+/// What a general port may have; a fast port has none of it.
+impl Link {
+    pub fn is_down(&self) -> bool {
+        self.general.as_ref().is_some_and(|g| g.down)
+    }
+
+    pub fn limiters(&self) -> Option<&Limiters> {
+        self.general.as_ref()?.limiters.as_deref()
+    }
+
+    pub fn limiters_mut(&mut self) -> Option<&mut Limiters> {
+        self.general.as_mut()?.limiters.as_deref_mut()
+    }
+
+    pub fn impair(&self) -> Option<&Impair> {
+        self.general.as_ref()?.impair.as_deref()
+    }
+
+    pub fn impair_mut(&mut self) -> Option<&mut Impair> {
+        self.general.as_mut()?.impair.as_deref_mut()
+    }
+
+    pub fn watch(&self) -> Option<&Watch> {
+        self.general.as_ref()?.watch.as_deref()
+    }
+
+    pub fn watch_mut(&mut self) -> Option<&mut Watch> {
+        self.general.as_mut()?.watch.as_deref_mut()
+    }
+}
+
 impl Link {
     /// Puts a frame on the wire; the link's one event is scheduled when it is the only one.
     #[inline(always)]

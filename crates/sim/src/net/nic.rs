@@ -82,7 +82,7 @@ impl Net {
 
     /// Whether some of what leaves a host waits behind limiters, each with room of its own.
     pub fn nic_is_limited(&self, link: LinkId) -> bool {
-        let limiters = self.links[link].general.as_ref().and_then(|g| g.limiters.as_ref());
+        let limiters = self.links[link].limiters();
         limiters.is_some_and(|limiters| !limiters.all().is_empty())
     }
 

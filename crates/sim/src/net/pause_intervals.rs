@@ -33,7 +33,7 @@ impl Net {
         let parent = self.watch(port).and_then(|w| w.holding(now, priority));
         let cause = Cause { port, parent };
         let paused = self.links[link].reverse;
-        let Some(watch) = self.links[paused].general.as_mut().and_then(|g| g.watch.as_mut()) else { return };
+        let Some(watch) = self.links[paused].watch_mut() else { return };
         match watch.asked.iter_mut().find(|(of, _)| *of == priority) {
             Some((_, asked)) => *asked = cause,
             None => watch.asked.push((priority, cause)),
@@ -41,7 +41,7 @@ impl Net {
     }
 
     fn watch(&self, link: LinkId) -> Option<&Watch> {
-        self.links[link].general.as_ref()?.watch.as_deref()
+        self.links[link].watch()
     }
 
     /// The egress port of the switch that sends through `link` where most waits: of all, or of what came in through there.
@@ -59,7 +59,7 @@ impl Net {
     /// A PAUSE or a resumption has reached the station whose port feeds `link`, and its gate is now like this.
     pub(super) fn gated(&mut self, now: Time, link: LinkId, priority: Option<u8>, gate: Gate) {
         let Some(intervals) = &mut self.intervals else { return };
-        let Some(watch) = self.links[link].general.as_mut().and_then(|g| g.watch.as_mut()) else { return };
+        let Some(watch) = self.links[link].watch_mut() else { return };
         let (begin, end) = gate.window();
         watch.expire(now, link, intervals);
         let place = watch.open.iter().position(|c| c.priority == priority);
@@ -137,7 +137,7 @@ impl Net {
             self.discarded = discarded;
             let Net { links, intervals, .. } = self;
             let Some(intervals) = intervals else { return };
-            let Some(watch) = links[link].general.as_mut().and_then(|g| g.watch.as_mut()) else { continue };
+            let Some(watch) = links[link].watch_mut() else { continue };
             watch.expire(end, link, intervals);
             for interval in std::mem::take(&mut watch.open) {
                 watch.close(interval, end, false, link, intervals);
