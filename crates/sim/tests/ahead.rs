@@ -3,9 +3,9 @@
 mod common;
 
 use arrow_array::Int64Array;
-use common::{Builder, run};
+use common::{Builder, run, run_on};
 use elephan_link::{FlowControl, Framing, Loss, Pause, PausePer};
-use elephan_record::{Recorder, Tables};
+use elephan_record::Tables;
 use elephan_scenario::{Change, LinkChange, NodeKind, Plan, PortSelection, Switch};
 use elephan_sim::Paths;
 use elephan_units::{Bytes, Rate, Span, Time};

@@ -9,7 +9,8 @@ use elephan_cc::guest::{self, Factory, Fault, Guest};
 use elephan_cc::{Ack, CongestionControl, Signal, Spec, Window};
 use elephan_link::FlowControl;
 use elephan_record::Recorder;
-use elephan_sim::Paths;
+use elephan_scenario::Plan;
+use elephan_sim::Error;
 use elephan_units::{Rate, Span, Time};
 use serde_json::{Map, json};
 

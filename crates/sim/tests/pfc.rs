@@ -242,7 +242,7 @@ proptest! {
             entry.congestion_control = serde_json::from_value(json!({ "kind": "dcqcn" })).unwrap();
         }
         let lean = run(&plan, false);
-        let eager = run_on(&plan, elephan_sim::Paths { general: true, eager: true });
+        let eager = common::run_on(&plan, elephan_sim::Paths { general: true, eager: true });
         for (lean, eager) in lean.0.iter().zip(&eager.0) {
             prop_assert_eq!(&lean.batches, &eager.batches, "{}", lean.name);
         }

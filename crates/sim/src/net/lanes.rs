@@ -232,11 +232,13 @@ impl Net {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::net::{Layout, Paths, build};
     use elephan_scenario::{Override, Source, read};
 
-    fn net(text: &str, overrides: &[&str]) -> (Plan, Net) {
+    fn net(text: &str, overrides: &[&str]) -> (Arc<Plan>, Net) {
         let overrides: Vec<Override> = overrides.iter().map(|o| Override::parse(o).unwrap()).collect();
         let plan = read(&Source::toml("test.toml", text), &overrides, None).unwrap().plan;
         let observed = crate::observed::observed_ports(&plan);

@@ -1,5 +1,7 @@
 //! Random plans: graphs in which ties are common, and changes of any kind.
 
+#![allow(dead_code, reason = "not every test draws")]
+
 use elephan_cc::Spec;
 use elephan_link::queue::{Limit, QueueSpec};
 use elephan_link::{FlowControl, Loss};
