@@ -3,10 +3,10 @@
 
 use serde::Serialize;
 
-use crate::algorithm::{Any, CongestionControl, Spec};
+use crate::Question;
+use crate::algorithm::Spec;
 use crate::slow_start::{self, SlowStart};
 use crate::traits::Traits;
-use crate::{Question, Transport};
 
 /// The answers of one congestion control with its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -16,8 +16,6 @@ pub struct Answers {
     /// What it asks routers in a congestion header. A congestion control for TCP that asks is Reno until they answer: till then it
     /// minds losses and marks, whatever its traits say.
     pub asks: Option<Question>,
-    /// The transports that it is for.
-    pub transports: Vec<Transport>,
 }
 
 impl Spec {
@@ -30,14 +28,7 @@ impl Spec {
     /// assert_eq!((answers.asks, answers.traits.is_random), (Some(Question::Window), Some(false)));
     /// ```
     pub fn answers(&self) -> Answers {
-        let traits = self.traits();
-        match self {
-            Spec::Guest(_) => Answers { traits, asks: None, transports: vec![Transport::Tcp] },
-            _ => {
-                let model = Any::new(self);
-                Answers { traits, asks: model.asks_routers(), transports: model.transports().to_vec() }
-            }
-        }
+        Answers { traits: self.traits(), asks: self.needs().asks() }
     }
 }
 

@@ -4,12 +4,14 @@
 //! crossing ACK given to the congestion control, undo, and RFC 5681 section 3.1: a timer that expires again for the same segment
 //! holds `ssthresh` constant.
 
-use crate::algorithm::{self, CongestionControl, Spec, Wishes};
+use crate::algorithm::{
+    self, CongestionControl, Drawing, OneWayDelays, Pacing, Probing, Rdma, Routers, Spec, Timer, WholeSegments, Wishes,
+};
 use crate::guest::Fault;
 use crate::rdma::{Nic, Progress, Telemetry};
 use crate::slow_start::{self, SlowStart};
 use crate::train::{Arrival, Memory, Start, Train};
-use crate::{Abe, Ack, Question, Signal, Traits, Window};
+use crate::{Abe, Ack, Needs, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 use growth::Segments;
 
@@ -35,6 +37,8 @@ pub const MAX_WINDOW_BYTES: f64 = (1u64 << 40) as f64;
 pub struct Controller {
     w: Window,
     algorithm: algorithm::Any,
+    /// What the algorithm needs of the connection.
+    needs: Needs,
     slow_start: slow_start::Any,
     /// Bytes that one ACK may add in slow start, in segments (L of RFC 3465); infinite without a limit.
     abc_limit: f64,
@@ -48,6 +52,8 @@ pub struct Controller {
     /// Per cent of a window a round trip at which the stack spaces it below half of ssthresh, and from there on; 0 for not at all.
     pace: (u16, u16),
     abe: Option<Abe>,
+    /// Accurate ECN was negotiated, as far as the algorithm knows.
+    accurate_ecn: bool,
     /// ABE has left more at the last ECN-Echo than a loss would have.
     spared: bool,
     /// Window and threshold before the last event, for undo.
@@ -82,6 +88,7 @@ impl Controller {
         let mut controller = Controller {
             w: Window { cwnd: 1.0, ssthresh: f64::INFINITY, mss: 1.0 },
             algorithm: algorithm::Any::new(spec),
+            needs: spec.needs(),
             slow_start: slow_start::Any::new(slow_start),
             abc_limit: abc_limit.unwrap_or(f64::INFINITY),
             counts_acks: false,
@@ -90,6 +97,7 @@ impl Controller {
             after_rto: false,
             pace: (0, 0),
             abe: spec.abe(),
+            accurate_ecn: true,
             spared: false,
             prior: None,
             backed_off: false,
@@ -100,7 +108,7 @@ impl Controller {
     }
 
     /// Counts ACKs instead of bytes, as RFC 2581 has it: an ACK adds as if it acknowledged one segment at most. Delayed ACKs then halve the
-    /// growth of a congestion control that goes by ACKs ([`CongestionControl::counts_acks`]).
+    /// growth of a congestion control that goes by ACKs ([`Needs::ALL_ACKED`]).
     pub fn counting_acks(mut self) -> Controller {
         (self.abc_limit, self.counts_acks) = (1.0, true);
         self
@@ -160,6 +168,7 @@ impl Controller {
     /// ```
     pub fn switch_congestion_control(&mut self, spec: &Spec) {
         self.algorithm = algorithm::Any::new(spec);
+        (self.needs, self.accurate_ecn) = (spec.needs(), true);
         self.abe = spec.abe();
         self.slow_start.on_congestion_control(spec);
         self.prior = None;
@@ -180,20 +189,9 @@ impl Controller {
         (self.w.ssthresh, self.prior) = (ssthresh, prior);
     }
 
-    /// Returns whether a stack that counts ACKs instead of bytes slows this congestion control down ([`CongestionControl::counts_acks`]).
-    pub fn goes_by_acks(&self) -> bool {
-        self.algorithm.counts_acks()
-    }
-
-    /// Returns whether [`crate::rounds`] can predict this controller: it neither paces nor probes, and means over a round trip tell it as much as
-    /// single ACKs. A controller that asks routers counts as one whose routers do not answer.
-    pub fn goes_by_rounds(&self) -> bool {
-        self.pacing_rate().is_none() && !self.algorithm.probes() && !self.algorithm.reads_each_delay()
-    }
-
     /// Returns whether the reduction at `signal` also covers a loss in the same window of data.
     pub fn suffices(&self, signal: &Signal) -> bool {
-        !matches!(signal, Signal::Ecn { .. }) || (self.algorithm.ecn_is_loss() && !self.spared)
+        !matches!(signal, Signal::Ecn { .. }) || (!self.needs.has(Needs::LOSS_AFTER_MARK) && !self.spared)
     }
 
     /// Makes the last reduction final: no later [`Signal::Undo`] restores the window of before it.
@@ -215,25 +213,10 @@ impl Controller {
 
     /// Sets the window that a timeout leaves to a controller whose window applies in recovery too (Linux `tcp_enter_loss`).
     pub fn leave_after_timeout(&mut self, bytes: f64) {
-        if self.algorithm.steers_recovery() {
+        if self.needs.has(Needs::STEERS_RECOVERY) {
             self.w.cwnd = bytes;
             self.bound();
         }
-    }
-
-    /// Returns whether the controller's window applies in recovery too, instead of proportional rate reduction.
-    pub fn steers_recovery(&self) -> bool {
-        self.algorithm.steers_recovery()
-    }
-
-    /// Returns whether new data leaves as ECT(1).
-    pub fn sends_ect1(&self) -> bool {
-        self.algorithm.sends_ect1()
-    }
-
-    /// Returns whether nothing is ECN-capable unless Accurate ECN was negotiated.
-    pub fn needs_accurate_ecn(&self) -> bool {
-        self.algorithm.needs_accurate_ecn()
     }
 
     /// Is called at each congestion event. A timeout that follows another without progress in between keeps `ssthresh` (RFC 5681 section 3.1).
@@ -243,7 +226,7 @@ impl Controller {
             Signal::Undo { .. } => {
                 let Some((cwnd, ssthresh)) = self.prior.take() else {
                     // What a later event has made final stays, and recovery is over all the same.
-                    if self.algorithm.steers_recovery() {
+                    if self.needs.has(Needs::STEERS_RECOVERY) {
                         self.on_recovered();
                     }
                     return;
@@ -251,7 +234,7 @@ impl Controller {
                 self.backed_off = false;
                 self.w.ssthresh = ssthresh;
                 // RFC 9438 section 4.9: a window that has passed the old one keeps its course.
-                if self.w.cwnd >= cwnd && !self.algorithm.steers_recovery() {
+                if self.w.cwnd >= cwnd && !self.needs.has(Needs::STEERS_RECOVERY) {
                     return;
                 }
                 self.w.cwnd = self.w.cwnd.max(cwnd);
@@ -285,47 +268,17 @@ impl Controller {
         self.bound();
     }
 
-    /// Returns whether the controller reads delivery rates ([`Ack::rate_bps`]).
-    pub fn measures_rate(&self) -> bool {
-        self.algorithm.measures_rate()
-    }
-
-    /// Returns whether the controller reads one-way delays ([`Controller::on_one_way_delay`]).
-    pub fn reads_one_way_delay(&mut self) -> bool {
-        self.algorithm.one_way().is_some()
-    }
-
     /// Is called with the one-way delay that the next ACK shows. Only differences count, so the two clocks need not agree.
     pub fn on_one_way_delay(&mut self, delay: Span) {
-        if let Some(delays) = self.algorithm.one_way() {
-            delays.tell(delay);
+        if self.needs.has(Needs::ONE_WAY_DELAY) {
+            self.algorithm.on_one_way_delay(delay);
         }
-    }
-
-    /// Returns what the flow's packets ask routers in a congestion header, if anything.
-    pub fn asks_routers(&self) -> Option<Question> {
-        self.algorithm.asks_routers()
     }
 
     /// Is called when routers have answered: the window may change by `bytes`, which is infinite if no router has set it. The next ACK applies
     /// the change.
     pub fn on_feedback(&mut self, bytes: f64) {
         self.algorithm.on_feedback(bytes);
-    }
-
-    /// Returns whether the controller sends trains of packets and looks at when each packet arrived.
-    pub fn probes(&self) -> bool {
-        self.algorithm.probes()
-    }
-
-    /// Returns whether the peer has to acknowledge each segment at once.
-    pub fn acknowledged_each(&self) -> bool {
-        self.algorithm.acknowledged_each()
-    }
-
-    /// Returns whether [`Controller::on_nic`] has to be called over TCP.
-    pub fn reads_nic(&self) -> bool {
-        self.algorithm.reads_nic()
     }
 
     /// Sets the seed of what the congestion control draws at random.
@@ -345,6 +298,7 @@ impl Controller {
 
     /// Is called once after the handshake, and on a controller that replaces a running one.
     pub fn begin(&mut self, start: &Start) {
+        self.accurate_ecn = start.accurate_ecn;
         self.algorithm.begin(&mut self.w, start);
         self.bound();
     }
@@ -446,7 +400,7 @@ impl Controller {
     }
 
     /// Returns the rate that the congestion control paces at, in bit/s of payload (or of whole packets, see
-    /// [`CongestionControl::paces_packets`]), or `None` if only ACKs drive it.
+    /// [`Controller::paces_packets`]), or `None` if only ACKs drive it.
     #[inline]
     pub fn pacing_rate(&self) -> Option<f64> {
         self.algorithm.pacing_rate(&self.w)
@@ -501,5 +455,6 @@ impl Controller {
 }
 
 mod growth;
+mod needs;
 #[cfg(test)]
 mod tests;

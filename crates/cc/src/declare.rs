@@ -135,18 +135,6 @@ pub trait Internals {
     }
 }
 
-impl<M: Internals> Internals for Box<M> {
-    const STATES: &'static [State] = M::STATES;
-
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        (**self).observe(out);
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        (**self).poke(name, value)
-    }
-}
-
 /// `states! { Model, it, value; "name" ["unit"] "what it is": read it, where value is allowed => set it; ... }` declares
 /// the internals of a model.
 macro_rules! states {

@@ -22,7 +22,7 @@ pub struct Ack {
     pub app_limited: bool,
     /// Bytes delivered since the connection began.
     pub delivered: u64,
-    /// Delivery rate measured by this ACK, for a congestion control that [`crate::CongestionControl::measures_rate`].
+    /// Delivery rate measured by this ACK, for a congestion control that needs it ([`crate::Needs::RATE`]).
     pub rate_bps: Option<f64>,
     /// The application may have limited that rate.
     pub rate_app_limited: bool,
@@ -47,7 +47,7 @@ impl Ack {
     }
 
     /// Returns whether the receiver may have delayed it: it acknowledges less than a segment of `mss` bytes, and nothing else was delivered since that
-    /// was sent (Linux `FLAG_ACK_MAYBE_DELAYED`). For a congestion control that [`crate::CongestionControl::measures_rate`].
+    /// was sent (Linux `FLAG_ACK_MAYBE_DELAYED`). For a congestion control that needs rates ([`crate::Needs::RATE`]).
     pub fn may_be_delayed(&self, mss: f64) -> bool {
         (self.acked as f64) < mss && self.prior_delivered.is_some_and(|prior| prior + self.acked == self.delivered)
     }
@@ -97,11 +97,11 @@ impl Signal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Question {
-    /// By how much its window may change ([`crate::CongestionControl::on_feedback`]).
+    /// By how much its window may change ([`crate::algorithm::Routers::on_feedback`]).
     Window,
-    /// Its fair rate ([`crate::CongestionControl::on_fair_rate`]).
+    /// Its fair rate ([`crate::algorithm::Routers::on_fair_rate`]).
     Rate,
-    /// What its packets meet at each port ([`crate::CongestionControl::on_telemetry`]).
+    /// What its packets meet at each port ([`crate::algorithm::Routers::on_telemetry`]).
     Telemetry,
 }
 

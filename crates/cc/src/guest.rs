@@ -3,7 +3,7 @@
 //! The rule of this layer: this crate knows how guests are named, not how they are called. A scenario names one by text ([`Spec`]); an [`Interpreter`] that the program supplies turns the text into a [`Factory`] before
 //! the run, and the factory makes one [`Guest`] for each connection. Built-in congestion controls pay nothing for it.
 //!
-//! A guest may fail, unlike a congestion control of this crate. It then does nothing any more, and [`CongestionControl::fault`]
+//! A guest may fail, unlike a congestion control of this crate. It then does nothing any more, and [`Guest::fault`]
 //! says what happened; whoever runs the connection asks and ends the run.
 
 use std::error::Error;
@@ -17,17 +17,22 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::algorithm::CongestionControl;
+use crate::algorithm::{CongestionControl, Pacing, Timer};
 use crate::traits::Traits;
-use crate::{Ack, Signal, Window, round};
+use crate::{Ack, Needs, round};
 
 /// A congestion control of the user's.
-pub trait Guest: CongestionControl + Debug + Send + Sync {
+pub trait Guest: CongestionControl + Pacing + Timer + Debug + Send + Sync {
     /// What results call it.
     fn name(&self) -> &str;
 
     /// A copy that goes on from the same state.
     fn boxed_clone(&self) -> Box<dyn Guest>;
+
+    /// Returns why the guest has given up. It does nothing any more.
+    fn fault(&self) -> Option<&Fault> {
+        None
+    }
 
     /// Appends its named internals.
     fn observe(&self, _out: &mut Vec<(&'static str, f64)>) {}
@@ -48,6 +53,11 @@ impl Clone for Box<dyn Guest> {
 pub trait Factory: Debug + Send + Sync {
     /// A guest for a new connection. One that cannot be made has a fault from the start.
     fn instance(&self) -> Box<dyn Guest>;
+
+    /// Returns what each of them needs of its connection, as the class or the program declares.
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
 }
 
 /// Finds guests by the text that names them.
@@ -211,6 +221,10 @@ impl Spec {
         }
     }
 
+    pub(crate) fn needs(&self) -> Needs {
+        self.factory.as_ref().map_or(Needs::NOTHING, |factory| factory.needs())
+    }
+
     pub(crate) fn schemas(generator: &mut SchemaGenerator) -> [schemars::Schema; 2] {
         [generator.subschema_for::<Class>(), generator.subschema_for::<Program>()]
     }
@@ -242,17 +256,17 @@ impl Guest for Absent {
     fn boxed_clone(&self) -> Box<dyn Guest> {
         Box::new(self.clone())
     }
-}
-
-impl CongestionControl for Absent {
-    fn on_ack(&mut self, _: &mut Window, _: &Ack) {}
-
-    fn on_congestion(&mut self, _: &mut Window, _: &Signal) {}
 
     fn fault(&self) -> Option<&Fault> {
         Some(&self.fault)
     }
 }
+
+impl CongestionControl for Absent {}
+
+impl Pacing for Absent {}
+
+impl Timer for Absent {}
 
 /// The sums of one round trip, for a guest that is called once a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

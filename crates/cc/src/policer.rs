@@ -132,8 +132,8 @@ fn rate(p: &Parameters, since: &Totals, now: &Totals) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::CongestionControl;
     use crate::algorithm::bbr::{Bbr, Parameters};
+    use crate::algorithm::{CongestionControl, Pacing};
     use crate::{Internals, Model, Signal, Window};
 
     /// A flow in PROBE_BW, told ACKs a tenth of a second apart, each of which is a round.

@@ -2,6 +2,7 @@
 //! text form (`"name"` or `{ kind = "name", parameter = ... }`), its JSON Schema and its row in the documentation.
 
 use crate::declare::{Internals, Ranges, State};
+use crate::needs::Needs;
 use crate::traits::Traits;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -16,6 +17,9 @@ pub trait Model: Internals + Sized {
     /// Named sets of parameters, where sources differ.
     const PRESETS: &'static [&'static str] = &[];
 
+    /// What a congestion control needs of its connection, whatever its parameters are.
+    const NEEDS: Needs = Needs::NOTHING;
+
     fn new(parameters: &Self::Parameters) -> Self;
 
     /// The parameters of one of [`Model::PRESETS`].
@@ -28,31 +32,14 @@ pub trait Model: Internals + Sized {
         Traits::default()
     }
 
+    /// Returns what a congestion control with these parameters needs of its connection.
+    fn needs(_: &Self::Parameters) -> Needs {
+        Self::NEEDS
+    }
+
     /// Refuses values that the model is not defined for beyond the ranges of its parameters.
     fn check(_: &Self::Parameters) -> Result<(), Invalid> {
         Ok(())
-    }
-}
-
-/// Large models are stored boxed: `bbr: Bbr(Box<bbr::Bbr>) = ...`.
-impl<M: Model> Model for Box<M> {
-    type Parameters = M::Parameters;
-    const PRESETS: &'static [&'static str] = M::PRESETS;
-
-    fn preset(name: &str) -> Self::Parameters {
-        M::preset(name)
-    }
-
-    fn new(parameters: &Self::Parameters) -> Self {
-        Box::new(M::new(parameters))
-    }
-
-    fn traits(parameters: &Self::Parameters) -> Traits {
-        M::traits(parameters)
-    }
-
-    fn check(parameters: &Self::Parameters) -> Result<(), Invalid> {
-        M::check(parameters)
     }
 }
 
@@ -236,15 +223,16 @@ pub(crate) fn table_schema<M: Model>(kind: &str, summary: &str, generator: &mut 
     })
 }
 
-/// `registry! { ($) each "axis" "description"; module: Variant(Type) = "summary", ... }` declares, where it stands:
-/// the modules, `enum Any` (the models), `enum Spec` (their parameters), `list()`, `describe(name)` and the macro
-/// `each!(any, m => ...)` for static dispatch. At its end `; guest Variant(Type) from Spec` admits models from outside,
-/// which have no name in the registry.
+/// `registry! { ($) each lines "axis" "description"; module: Variant(Type) + Capability = "summary", ... }` declares, where it
+/// stands: the modules, `enum Any` (the models), `enum Spec` (their parameters), `list()`, `describe(name)` and the macro
+/// `each!(any, m => ...)` for static dispatch. A model is called like its variant; `Type` is how it is stored, boxed if it is large. The
+/// macro `lines!(take)` gives each line to `take!`, for [`capability!`]. At its end `; guest Variant(Type) from Spec` admits models
+/// from outside, which have no name in the registry.
 macro_rules! registry {
     (
-        ($d:tt) $each:ident $axis:literal $doc:literal;
-        $($module:ident: $Variant:ident($Storage:ty) = $summary:literal,)+
-        $(; guest $Guest:ident($GuestStorage:ty) from $GuestSpec:ty)?
+        ($d:tt) $each:ident $lines:ident $axis:literal $doc:literal;
+        $($module:ident: $Variant:ident($Storage:ty) $(+ $Capability:ident)* = $summary:literal,)+
+        $(; guest $Guest:ident($GuestStorage:ty) from $GuestSpec:ident::$GuestName:ident $(+ $GuestCapability:ident)*)?
     ) => {
         $(pub mod $module;)+
 
@@ -255,7 +243,7 @@ macro_rules! registry {
         impl Any {
             pub fn new(spec: &Spec) -> Any {
                 match spec {
-                    $(Spec::$Variant(parameters) => Any::$Variant($crate::Model::new(parameters)),)+
+                    $(Spec::$Variant(parameters) => Any::$Variant(<$module::$Variant as $crate::Model>::new(parameters).into()),)+
                     $(Spec::$Guest(spec) => Any::$Guest(spec.instance()))?
                 }
             }
@@ -277,9 +265,23 @@ macro_rules! registry {
             };
         }
 
+        #[allow(unused_macros, reason = "slow starts have no capabilities")]
+        macro_rules! $lines {
+            ($d take:ident) => {
+                $($d take! { $module::$Variant: $($Capability)* })+
+                $($d take! { $GuestStorage: $($GuestCapability)* })?
+            };
+        }
+
+        // The compiler refuses a capability that is misspelt or that the model lacks.
+        $($(const _: fn() = {
+            fn has<M: $Capability>() {}
+            has::<$module::$Variant>
+        };)*)+
+
         #[doc = $doc]
         #[derive(Clone, Debug, PartialEq)]
-        pub enum Spec { $($Variant(<$Storage as $crate::Model>::Parameters),)+ $($Guest($GuestSpec))? }
+        pub enum Spec { $($Variant(<$module::$Variant as $crate::Model>::Parameters),)+ $($Guest($GuestSpec::$GuestName))? }
 
         impl Spec {
             /// Returns the model called `kind` with its defaults.
@@ -303,7 +305,7 @@ macro_rules! registry {
             ) -> Result<Spec, $crate::SpecError> {
                 match kind {
                     $(stringify!($module) => {
-                        $crate::registry::parameters::<$Storage>(stringify!($module), table).map(Spec::$Variant)
+                        $crate::registry::parameters::<$module::$Variant>(stringify!($module), table).map(Spec::$Variant)
                     })+
                     _ => Err($crate::SpecError::UnknownKind {
                         axis: $axis,
@@ -336,8 +338,16 @@ macro_rules! registry {
             /// Returns what the model says of itself; of a guest nobody knows whether it draws.
             pub fn traits(&self) -> $crate::Traits {
                 match self {
-                    $(Spec::$Variant(parameters) => <$Storage as $crate::Model>::traits(parameters),)+
-                    $(Spec::$Guest(_) => <$GuestSpec>::traits())?
+                    $(Spec::$Variant(parameters) => <$module::$Variant as $crate::Model>::traits(parameters),)+
+                    $(Spec::$Guest(_) => $GuestSpec::$GuestName::traits())?
+                }
+            }
+
+            /// Returns what the model needs of its connection.
+            pub fn needs(&self) -> $crate::Needs {
+                match self {
+                    $(Spec::$Variant(parameters) => <$module::$Variant as $crate::Model>::needs(parameters),)+
+                    $(Spec::$Guest(spec) => spec.needs())?
                 }
             }
 
@@ -353,7 +363,7 @@ macro_rules! registry {
             pub fn table(&self) -> serde_json::Map<String, serde_json::Value> {
                 match self {
                     $(Spec::$Variant(parameters) => $crate::registry::table_with_kind(stringify!($module), parameters),)+
-                    $(Spec::$Guest(spec) => $crate::registry::table_of::<$GuestSpec>(spec))?
+                    $(Spec::$Guest(spec) => $crate::registry::table_of(spec))?
                 }
             }
         }
@@ -369,7 +379,7 @@ macro_rules! registry {
                 use serde::de::Error;
                 let spec = match serde_json::Value::deserialize(deserializer)? {
                     serde_json::Value::String(kind) => Spec::named(&kind),
-                    $(serde_json::Value::Object(table) if <$GuestSpec>::KEYS.iter().any(|key| table.contains_key(*key)) => {
+                    $(serde_json::Value::Object(table) if $GuestSpec::$GuestName::KEYS.iter().any(|key| table.contains_key(*key)) => {
                         let spec = serde_json::from_value(serde_json::Value::Object(table));
                         return spec.map(Spec::$Guest).map_err(D::Error::custom);
                     })?
@@ -393,13 +403,13 @@ macro_rules! registry {
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let names: Vec<&str> = list().iter().map(|(name, _)| *name).collect();
                 let tables =
-                    vec![$($crate::registry::table_schema::<$Storage>(stringify!($module), $summary, generator)),+];
+                    vec![$($crate::registry::table_schema::<$module::$Variant>(stringify!($module), $summary, generator)),+];
                 let forms = [
                     serde_json::json!({ "type": "string", "enum": names }),
                     serde_json::json!({ "oneOf": tables }),
                 ];
                 let forms = forms.into_iter();
-                $(let forms = forms.chain(<$GuestSpec>::schemas(generator).map(schemars::Schema::to_value));)?
+                $(let forms = forms.chain($GuestSpec::$GuestName::schemas(generator).map(schemars::Schema::to_value));)?
                 let forms: Vec<serde_json::Value> = forms.collect();
                 schemars::json_schema!({ "description": $doc, "anyOf": forms })
             }
@@ -416,9 +426,9 @@ macro_rules! registry {
                 $(stringify!($module) => Some($crate::Description {
                     name: stringify!($module),
                     summary: $summary,
-                    presets: <$Storage as $crate::Model>::PRESETS,
-                    parameters: $crate::registry::describe_parameters::<$Storage>(),
-                    states: <$Storage as $crate::declare::Internals>::STATES,
+                    presets: <$module::$Variant as $crate::Model>::PRESETS,
+                    parameters: $crate::registry::describe_parameters::<$module::$Variant>(),
+                    states: <$module::$Variant as $crate::declare::Internals>::STATES,
                 }),)+
                 _ => None,
             }
@@ -426,6 +436,23 @@ macro_rules! registry {
     };
 }
 pub(crate) use registry;
+
+/// `capability! { ($) lines pub trait NAME for Any by each { ... } }` declares what few models of a registry can do, as
+/// [`elephan_units::dispatch!`] does. Every method has a default, and each model whose line does not name the trait gets an empty `impl`.
+/// A model with an `impl` of its own that its line does not name therefore does not compile, nor does a line without that `impl`.
+macro_rules! capability {
+    (($d:tt) $lines:ident $(#[$attribute:meta])* $vis:vis trait $Trait:ident for $Any:ident by $each:ident $methods:tt) => {
+        elephan_units::dispatch! { $(#[$attribute])* $vis trait $Trait for $Any by $each $methods }
+
+        macro_rules! unless_named {
+            ($d Model:ty:) => { impl $Trait for $d Model {} };
+            ($d Model:ty: $Trait $d($d other:ident)*) => {};
+            ($d Model:ty: $d first:ident $d($d other:ident)*) => { unless_named! { $d Model: $d($d other)* } };
+        }
+        $lines!(unless_named);
+    };
+}
+pub(crate) use capability;
 
 #[cfg(test)]
 mod tests;

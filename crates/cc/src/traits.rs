@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::Transport;
+
 /// Which marks a congestion control cannot do without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Marks {
@@ -44,6 +46,8 @@ pub struct Traits {
     pub counts_segments: bool,
     /// How many times as fast as classic slow start its own may be.
     pub slow_start_times: f64,
+    /// The transports that it is for.
+    pub transports: &'static [Transport],
 }
 
 impl Default for Traits {
@@ -63,6 +67,7 @@ impl Default for Traits {
             undoes_internals: true,
             counts_segments: false,
             slow_start_times: 1.0,
+            transports: &[Transport::Tcp],
         }
     }
 }
@@ -70,6 +75,7 @@ impl Default for Traits {
 impl Traits {
     /// Those of a congestion control for RDMA that neither losses nor marks of TCP reach.
     pub(crate) fn rdma() -> Traits {
-        Traits { own_start: true, minds_loss: false, minds_marks: false, ..Traits::default() }
+        let transports = &[Transport::Roce];
+        Traits { own_start: true, minds_loss: false, minds_marks: false, transports, ..Traits::default() }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::{Builder, run};
 use elephan_cc::guest::{self, Factory, Fault, Guest};
-use elephan_cc::{Ack, CongestionControl, Signal, Spec, Window};
+use elephan_cc::{Ack, CongestionControl, Needs, Pacing, Signal, Spec, Timer, Window};
 use elephan_link::FlowControl;
 use elephan_record::Recorder;
 use elephan_scenario::Plan;
@@ -23,10 +23,6 @@ struct Fixed {
 }
 
 impl CongestionControl for Fixed {
-    fn has_slow_start(&self) -> bool {
-        true
-    }
-
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
         if ack.now >= self.fails_at && self.fault.is_none() {
             let (class, cause) = ("Fixed".to_owned(), Arc::new(std::fmt::Error));
@@ -36,11 +32,11 @@ impl CongestionControl for Fixed {
     }
 
     fn on_congestion(&mut self, _: &mut Window, _: &Signal) {}
-
-    fn fault(&self) -> Option<&Fault> {
-        self.fault.as_ref()
-    }
 }
+
+impl Pacing for Fixed {}
+
+impl Timer for Fixed {}
 
 impl Guest for Fixed {
     fn name(&self) -> &str {
@@ -50,11 +46,19 @@ impl Guest for Fixed {
     fn boxed_clone(&self) -> Box<dyn Guest> {
         Box::new(self.clone())
     }
+
+    fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
 }
 
 impl Factory for Fixed {
     fn instance(&self) -> Box<dyn Guest> {
         self.boxed_clone()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::OWN_SLOW_START
     }
 }
 

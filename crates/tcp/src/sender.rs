@@ -148,7 +148,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub fn new(options: &Options, mut cc: Controller) -> Sender {
+    pub fn new(options: &Options, cc: Controller) -> Sender {
         let mss = options.segment_bytes() as u32;
         let log = cc.measures_rate().then(Box::default);
         Sender {
@@ -279,7 +279,7 @@ impl Sender {
             Some(bps) => {
                 self.pacing_bps = bps;
                 self.pacing_burst = wishes.burst_segments as u16;
-                self.paces_packets = wishes.paces_packets;
+                self.paces_packets = self.cc.paces_packets();
             }
             None => {
                 let pace = self.cc.pace();

@@ -15,6 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+mod dispatch;
 mod parse;
 pub mod stop;
 mod text;

@@ -20,13 +20,13 @@
 //! the window in a round, and is 1 at once where the next step goes the other way (as mvfst's Copa), or what it has become
 //! for the way up would throw the window down; the smallest of 10 s is kept in quarters of them, so a sample counts for up to a quarter longer.
 
-use super::CongestionControl;
+use super::{CongestionControl, Pacing};
 use crate::declare::{parameters, states};
 use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::least::{Least, Sliding};
 use crate::registry::Model;
 use crate::round::Round;
-use crate::{Ack, Signal, Traits, Window};
+use crate::{Ack, Needs, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 
 parameters! {
@@ -81,6 +81,7 @@ pub struct Copa {
 
 impl Model for Copa {
     type Parameters = Parameters;
+    const NEEDS: Needs = Needs::ALL_ACKED.and(Needs::EACH_DELAY).and(Needs::ACKNOWLEDGED_EACH);
 
     fn new(p: &Parameters) -> Copa {
         let steer = Steer { velocity: 1.0, inverse: 1.0 / p.delta, up: true, same: 0 };
@@ -115,18 +116,6 @@ states! {
 }
 
 impl CongestionControl for Copa {
-    fn acknowledged_each(&self) -> bool {
-        true
-    }
-
-    fn reads_each_delay(&self) -> bool {
-        true
-    }
-
-    fn counts_acks(&self) -> bool {
-        false
-    }
-
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         self.srtt = ack.srtt.or(ack.rtt).unwrap_or(self.srtt);
         if let Some(rtt) = ack.rtt {
@@ -170,7 +159,9 @@ impl CongestionControl for Copa {
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.steer = self.prior;
     }
+}
 
+impl Pacing for Copa {
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         let rtt = self.standing.get()?.max(Span::from_ns(1));
         Some(self.p.pacing_gain * w.cwnd * 8.0 / rtt.seconds())

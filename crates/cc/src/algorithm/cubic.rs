@@ -37,11 +37,11 @@
 //! ([`whole`]). Left out: HyStart++ (an axis of its own, `slow_start`), the jiffies in which a kernel measures t, and the initial ssthresh
 //! of 100 segments of Linux 2.6.
 
-use super::CongestionControl;
+use super::{CongestionControl, WholeSegments};
 use crate::declare::{parameters, states};
 use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::registry::Model;
-use crate::{Ack, ReduceFrom, Signal, Traits, Window};
+use crate::{Ack, Needs, ReduceFrom, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -156,6 +156,7 @@ impl Model for Cubic {
     type Parameters = Parameters;
 
     const PRESETS: &'static [&'static str] = &["rfc9438", "rfc8312", "linux", "linux-2.6"];
+    const NEEDS: Needs = Needs::ALL_ACKED;
 
     fn preset(name: &str) -> Parameters {
         let rfc9438 = Parameters::default();
@@ -199,6 +200,10 @@ impl Model for Cubic {
             ..Traits::default()
         }
     }
+
+    fn needs(p: &Parameters) -> Needs {
+        Self::NEEDS.and_if(p.beta_ecn > p.beta, Needs::LOSS_AFTER_MARK)
+    }
 }
 
 states! {
@@ -217,18 +222,6 @@ states! {
 }
 
 impl CongestionControl for Cubic {
-    fn ecn_is_loss(&self) -> bool {
-        self.p.beta_ecn <= self.p.beta
-    }
-
-    fn counts_acks(&self) -> bool {
-        false
-    }
-
-    fn on_counting(&mut self, segments: bool) {
-        self.whole = segments.then(Box::default);
-    }
-
     #[inline]
     fn on_sent(&mut self, _w: &mut Window, now: Time, _bytes: u64, inflight: u64) {
         if inflight == 0 {
@@ -282,6 +275,12 @@ impl CongestionControl for Cubic {
         if w.in_slow_start() && self.curve.stage == Stage::Running && !self.p.idle_keeps_epoch {
             self.curve.stage = if self.curve.first { Stage::Fresh } else { Stage::AfterEvent };
         }
+    }
+}
+
+impl WholeSegments for Cubic {
+    fn on_counting(&mut self, segments: bool) {
+        self.whole = segments.then(Box::default);
     }
 }
 

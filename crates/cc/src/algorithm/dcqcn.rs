@@ -28,10 +28,10 @@
 
 use elephan_units::{Bytes, Rate, Span, Time};
 
-use super::CongestionControl;
+use super::{CongestionControl, Pacing, Rdma, Timer};
 use crate::declare::{parameters, states};
 use crate::registry::{Invalid, Model};
-use crate::{MAX_WINDOW_BYTES, Nic, Traits, Transport, Window};
+use crate::{MAX_WINDOW_BYTES, Nic, Traits, Window};
 
 /// Line rate until a port tells it: the paper's testbed.
 const LINE_BPS: f64 = 40e9;
@@ -196,14 +196,50 @@ impl Dcqcn {
 }
 
 impl CongestionControl for Dcqcn {
-    fn transports(&self) -> &'static [Transport] {
-        &[Transport::Roce]
-    }
-
     fn on_establish(&mut self, w: &mut Window) {
         w.cwnd = MAX_WINDOW_BYTES;
     }
 
+    fn on_sent(&mut self, _w: &mut Window, now: Time, bytes: u64, _inflight: u64) {
+        self.seen = now;
+        if self.timer.is_none() || self.p.byte_counter.0 == 0 {
+            return;
+        }
+        self.left -= bytes as f64;
+        if self.left <= 0.0 {
+            self.left = self.p.byte_counter.0 as f64;
+            self.byte_cycles = self.byte_cycles.saturating_add(1);
+            self.increase();
+        }
+    }
+
+    fn grows_by_ack(&self) -> bool {
+        false
+    }
+}
+
+impl Pacing for Dcqcn {
+    fn pacing_rate(&self, _w: &Window) -> Option<f64> {
+        Some(self.current)
+    }
+}
+
+impl Timer for Dcqcn {
+    fn next_timer(&self) -> Option<Time> {
+        self.timer
+    }
+
+    fn on_timer(&mut self, _w: &mut Window, now: Time) {
+        self.seen = now;
+        if self.timer.is_some_and(|at| at <= now) {
+            self.timer = Some(now.saturating_add(self.p.timer));
+            self.timer_cycles = self.timer_cycles.saturating_add(1);
+            self.increase();
+        }
+    }
+}
+
+impl Rdma for Dcqcn {
     fn on_nic(&mut self, w: &mut Window, nic: &Nic) {
         w.cwnd = MAX_WINDOW_BYTES;
         self.line = nic.rate_bps;
@@ -224,36 +260,6 @@ impl CongestionControl for Dcqcn {
         }
         self.alpha = (1.0 - self.p.g) * self.alpha + self.p.g;
         self.alpha_at = Some(now);
-    }
-
-    fn on_sent(&mut self, _w: &mut Window, now: Time, bytes: u64, _inflight: u64) {
-        self.seen = now;
-        if self.timer.is_none() || self.p.byte_counter.0 == 0 {
-            return;
-        }
-        self.left -= bytes as f64;
-        if self.left <= 0.0 {
-            self.left = self.p.byte_counter.0 as f64;
-            self.byte_cycles = self.byte_cycles.saturating_add(1);
-            self.increase();
-        }
-    }
-
-    fn next_timer(&self) -> Option<Time> {
-        self.timer
-    }
-
-    fn on_timer(&mut self, _w: &mut Window, now: Time) {
-        self.seen = now;
-        if self.timer.is_some_and(|at| at <= now) {
-            self.timer = Some(now.saturating_add(self.p.timer));
-            self.timer_cycles = self.timer_cycles.saturating_add(1);
-            self.increase();
-        }
-    }
-
-    fn pacing_rate(&self, _w: &Window) -> Option<f64> {
-        Some(self.current)
     }
 }
 

@@ -27,7 +27,7 @@ use crate::declare::{parameters, states};
 use crate::marks::Marks;
 use crate::registry::Model;
 use crate::round::Round;
-use crate::{Ack, NeededMarks, ReduceFrom, Signal, Traits, Window};
+use crate::{Ack, NeededMarks, Needs, ReduceFrom, Signal, Traits, Window};
 
 parameters! {
     /// Weight of the newest window of data in alpha.
@@ -49,6 +49,7 @@ pub struct Dctcp {
 
 impl Model for Dctcp {
     type Parameters = Parameters;
+    const NEEDS: Needs = Needs::LOSS_AFTER_MARK;
 
     fn new(p: &Parameters) -> Dctcp {
         Dctcp { p: p.clone(), marks: Marks::new(p.alpha_initial), round: Round::default() }
@@ -71,10 +72,6 @@ states! {
 }
 
 impl CongestionControl for Dctcp {
-    fn ecn_is_loss(&self) -> bool {
-        false
-    }
-
     #[inline]
     fn on_delivery(&mut self, _w: &mut Window, ack: &Ack) {
         self.marks.count(ack);

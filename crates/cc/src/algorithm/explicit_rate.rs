@@ -21,10 +21,10 @@
 //!
 //! Loss says nothing about the rate here: a cut keeps the window; after a timeout one segment is sent until an ACK comes.
 
-use super::CongestionControl;
+use super::{CongestionControl, Pacing, Routers};
 use crate::declare::{parameters, states};
 use crate::registry::Model;
-use crate::{Ack, MAX_WINDOW_BYTES, Question, Signal, Traits, Window};
+use crate::{Ack, MAX_WINDOW_BYTES, Needs, Signal, Traits, Window};
 use elephan_units::Span;
 
 /// RFC 5681 equation 4.
@@ -51,6 +51,7 @@ pub struct ExplicitRate {
 
 impl Model for ExplicitRate {
     type Parameters = Parameters;
+    const NEEDS: Needs = Needs::RATE_OF_ROUTERS.and(Needs::PACES_PACKETS);
 
     fn new(p: &Parameters) -> ExplicitRate {
         ExplicitRate { p: p.clone(), fair_bps: 0.0, queue_bytes: 0.0, rtt_min: Span::ZERO, srtt: Span::ZERO }
@@ -84,17 +85,6 @@ impl ExplicitRate {
 }
 
 impl CongestionControl for ExplicitRate {
-    fn asks_routers(&self) -> Option<Question> {
-        Some(Question::Rate)
-    }
-
-    fn on_fair_rate(&mut self, w: &mut Window, rate_bps: f64, queue_bytes: f64) {
-        if rate_bps.is_finite() && rate_bps > 0.0 {
-            (self.fair_bps, self.queue_bytes) = (rate_bps, queue_bytes);
-            self.open(w);
-        }
-    }
-
     fn on_establish(&mut self, w: &mut Window) {
         self.open(w);
     }
@@ -122,11 +112,9 @@ impl CongestionControl for ExplicitRate {
             w.cut(signal, BETA * w.cwnd);
         }
     }
+}
 
-    fn paces_packets(&self) -> bool {
-        true
-    }
-
+impl Pacing for ExplicitRate {
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         let boost = self.fair_bps * self.p.queue_rtts / self.p.drain_rtts;
         let rtt = self.rtt_min.seconds();
@@ -136,6 +124,15 @@ impl CongestionControl for ExplicitRate {
             (0.0, 0.0)
         };
         self.is_told().then(|| (self.fair_bps + boost - drain).max(least.min(self.fair_bps)))
+    }
+}
+
+impl Routers for ExplicitRate {
+    fn on_fair_rate(&mut self, w: &mut Window, rate_bps: f64, queue_bytes: f64) {
+        if rate_bps.is_finite() && rate_bps > 0.0 {
+            (self.fair_bps, self.queue_bytes) = (rate_bps, queue_bytes);
+            self.open(w);
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::declare::{parameters, states};
 use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::registry::Model;
 use crate::round::{Round, known_s};
-use crate::{Ack, Signal, Traits, Window};
+use crate::{Ack, Needs, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 
 parameters! {
@@ -66,6 +66,7 @@ pub struct Fast {
 impl Model for Fast {
     type Parameters = Parameters;
     const PRESETS: &'static [&'static str] = &["1-gbps", "100-mbps", "10-mbps"];
+    const NEEDS: Needs = Needs::ALL_ACKED.and(Needs::EACH_DELAY);
 
     fn preset(name: &str) -> Parameters {
         let default = Parameters::default();
@@ -101,14 +102,6 @@ states! {
 }
 
 impl CongestionControl for Fast {
-    fn reads_each_delay(&self) -> bool {
-        true
-    }
-
-    fn counts_acks(&self) -> bool {
-        false
-    }
-
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.measure(rtt, w.cwnd / w.mss);

@@ -24,11 +24,11 @@
 
 use elephan_units::Span;
 
-use super::CongestionControl;
+use super::{CongestionControl, Pacing, Rdma, Routers};
 use crate::declare::{parameters, states};
 use crate::rdma::{Hop, Progress, Telemetry};
 use crate::registry::Model;
-use crate::{Nic, Question, Traits, Transport, Window};
+use crate::{Needs, Nic, Traits, Window};
 
 /// Until a port tells them: rate and base round-trip time of the paper's network.
 const LINE_BPS: f64 = 100e9;
@@ -62,6 +62,7 @@ pub struct Hpcc {
 impl Model for Hpcc {
     type Parameters = Parameters;
     const PRESETS: &'static [&'static str] = &["paper", "simulator"];
+    const NEEDS: Needs = Needs::TELEMETRY;
 
     fn preset(name: &str) -> Parameters {
         let (max_stage, flows) = if name == "simulator" { (0, 125.0) } else { (5, 100.0) };
@@ -122,24 +123,22 @@ impl Hpcc {
 }
 
 impl CongestionControl for Hpcc {
-    fn transports(&self) -> &'static [Transport] {
-        &[Transport::Roce]
-    }
-
-    fn asks_routers(&self) -> Option<Question> {
-        Some(Question::Telemetry)
-    }
-
     fn on_establish(&mut self, w: &mut Window) {
         (w.cwnd, self.reference) = (self.most(w), self.most(w));
     }
 
-    fn on_nic(&mut self, w: &mut Window, nic: &Nic) {
-        self.line = nic.rate_bps;
-        self.rtt = if self.p.base_rtt == Span::ZERO { nic.base_rtt.max(Span(1)) } else { self.rtt };
-        self.on_establish(w);
+    fn grows_by_ack(&self) -> bool {
+        false
     }
+}
 
+impl Pacing for Hpcc {
+    fn pacing_rate(&self, w: &Window) -> Option<f64> {
+        Some((w.cwnd * 8.0 / self.rtt.seconds()).min(self.line))
+    }
+}
+
+impl Routers for Hpcc {
     fn on_telemetry(&mut self, w: &mut Window, telemetry: &Telemetry, progress: Progress) {
         if !self.measure(telemetry) {
             return;
@@ -156,9 +155,13 @@ impl CongestionControl for Hpcc {
             self.stage = if adjusts { 0 } else { self.stage + 1 };
         }
     }
+}
 
-    fn pacing_rate(&self, w: &Window) -> Option<f64> {
-        Some((w.cwnd * 8.0 / self.rtt.seconds()).min(self.line))
+impl Rdma for Hpcc {
+    fn on_nic(&mut self, w: &mut Window, nic: &Nic) {
+        self.line = nic.rate_bps;
+        self.rtt = if self.p.base_rtt == Span::ZERO { nic.base_rtt.max(Span(1)) } else { self.rtt };
+        self.on_establish(w);
     }
 }
 

@@ -15,13 +15,13 @@
 //! Slow start ends where q reaches `slow_start_until` of the target; by default, as in the RFC, there is none.
 //! Left out: randomised backoff of the estimate and everything that section 4 leaves to implementations.
 
-use super::CongestionControl;
+use super::{CongestionControl, OneWayDelays};
 use crate::declare::{LIMIT, parameters, states};
 use crate::delay::{Delay, OneWay};
 use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::registry::{Invalid, Model};
 use crate::round::known_s;
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Needs, Signal, Window};
 use elephan_units::{PS_PER_S, Span};
 
 /// The time that one entry of the base history stands for (RFC 6817 section 2.4.2).
@@ -65,6 +65,7 @@ pub struct Ledbat {
 
 impl Model for Ledbat {
     type Parameters = Parameters;
+    const NEEDS: Needs = Needs::ALL_ACKED;
 
     fn new(p: &Parameters) -> Ledbat {
         Ledbat {
@@ -83,6 +84,10 @@ impl Model for Ledbat {
     fn check(p: &Parameters) -> Result<(), Invalid> {
         Invalid::between("target", p.target.seconds(), 0.0, LIMIT)
     }
+
+    fn needs(p: &Parameters) -> Needs {
+        Self::NEEDS.and_if(p.delay == Delay::OneWay, Needs::ONE_WAY_DELAY)
+    }
 }
 
 states! {
@@ -94,14 +99,6 @@ states! {
 }
 
 impl CongestionControl for Ledbat {
-    fn counts_acks(&self) -> bool {
-        false
-    }
-
-    fn one_way(&mut self) -> Option<&mut OneWay> {
-        (self.p.delay == Delay::OneWay).then_some(&mut self.one_way)
-    }
-
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         if let Some(delay) = self.one_way.take(ack) {
             self.measure(delay, ack.now.ps() / MINUTE_PS);
@@ -129,6 +126,12 @@ impl CongestionControl for Ledbat {
         let reduced = w.cwnd.min((self.p.beta * w.cwnd).max(least));
         w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
         w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { reduced };
+    }
+}
+
+impl OneWayDelays for Ledbat {
+    fn on_one_way_delay(&mut self, delay: Span) {
+        self.one_way.tell(delay);
     }
 }
 

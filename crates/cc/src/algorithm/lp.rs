@@ -20,11 +20,11 @@
 //! is done about that, so an early sign is usually followed by a window of one. Left out: Linux's d_max, which skips a
 //! single outlier, and its guess of the peer's clock.
 
-use super::CongestionControl;
+use super::{CongestionControl, OneWayDelays};
 use crate::declare::{parameters, states};
 use crate::delay::{Delay, OneWay};
 use crate::registry::Model;
-use crate::{Ack, Signal, Traits, Window};
+use crate::{Ack, Needs, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 
 parameters! {
@@ -62,6 +62,7 @@ pub struct Lp {
 impl Model for Lp {
     type Parameters = Parameters;
     const PRESETS: &'static [&'static str] = &["paper", "linux"];
+    const NEEDS: Needs = Needs::EACH_DELAY;
 
     fn new(p: &Parameters) -> Lp {
         let (inferring_until, one_way) = (Time::ZERO, OneWay::default());
@@ -77,6 +78,10 @@ impl Model for Lp {
     fn traits(_: &Parameters) -> Traits {
         Traits { counts_segments: true, ..Traits::default() }
     }
+
+    fn needs(p: &Parameters) -> Needs {
+        Self::NEEDS.and_if(p.delay == Delay::OneWay, Needs::ONE_WAY_DELAY)
+    }
 }
 
 states! {
@@ -87,14 +92,6 @@ states! {
 }
 
 impl CongestionControl for Lp {
-    fn reads_each_delay(&self) -> bool {
-        true
-    }
-
-    fn one_way(&mut self) -> Option<&mut OneWay> {
-        (self.p.delay == Delay::OneWay).then_some(&mut self.one_way)
-    }
-
     fn grows_by_ack(&self) -> bool {
         !self.inferring
     }
@@ -116,6 +113,12 @@ impl CongestionControl for Lp {
     /// The delays are measurements: no event changes them, so none has to be undone.
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         w.cut(signal, self.p.beta * w.cwnd);
+    }
+}
+
+impl OneWayDelays for Lp {
+    fn on_one_way_delay(&mut self, delay: Span) {
+        self.one_way.tell(delay);
     }
 }
 

@@ -4,7 +4,7 @@
 use super::CongestionControl;
 use crate::declare::{Internals, Ranges};
 use crate::registry::{Invalid, Model};
-use crate::{MAX_WINDOW_BYTES, Traits, Transport, Window};
+use crate::{MAX_WINDOW_BYTES, Traits, Window};
 
 /// There is nothing to set.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -35,12 +35,12 @@ impl Model for None {
 impl Internals for None {}
 
 impl CongestionControl for None {
-    fn transports(&self) -> &'static [Transport] {
-        &[Transport::Roce]
-    }
-
     fn on_establish(&mut self, w: &mut Window) {
         w.cwnd = MAX_WINDOW_BYTES;
+    }
+
+    fn grows_by_ack(&self) -> bool {
+        false
     }
 }
 

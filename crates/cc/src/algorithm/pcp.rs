@@ -16,12 +16,12 @@
 //! Chosen: a train is shorter when no data is left; one packet says nothing and goes only while nothing else is sent. A probe
 //! whose last packets are lost fails after `probe_timeout` round trips. Left out: padding, the variance of the history.
 
-use super::CongestionControl;
+use super::{CongestionControl, Drawing, Pacing, Probing, Rdma, Timer};
 use crate::declare::{LIMIT, parameters, states};
 use crate::probing::{Prober, RATE_MAX, Test};
 use crate::registry::{Invalid, Model};
 use crate::train::{Arrival, Memory, Start, Train};
-use crate::{Ack, Nic, Signal, Traits, Window};
+use crate::{Ack, Needs, Nic, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 
 parameters! {
@@ -80,6 +80,7 @@ pub struct Pcp {
 
 impl Model for Pcp {
     type Parameters = Parameters;
+    const NEEDS: Needs = Needs::TRAINS.and(Needs::ACKNOWLEDGED_EACH).and(Needs::NIC).and(Needs::PACES_PACKETS);
 
     fn new(p: &Parameters) -> Pcp {
         Pcp { prober: Prober::new(p) }
@@ -110,26 +111,6 @@ states! {
 }
 
 impl CongestionControl for Pcp {
-    fn probes(&self) -> bool {
-        true
-    }
-
-    fn set_seed(&mut self, seed: u64) {
-        self.prober.set_seed(seed);
-    }
-
-    fn on_nic(&mut self, _w: &mut Window, nic: &Nic) {
-        self.prober.on_nic(nic);
-    }
-
-    fn recall(&mut self, memory: &Memory) {
-        self.prober.recall(memory);
-    }
-
-    fn remember(&self) -> Option<Memory> {
-        self.prober.remember()
-    }
-
     fn begin(&mut self, w: &mut Window, start: &Start) {
         self.prober.begin(w, start);
     }
@@ -142,6 +123,52 @@ impl CongestionControl for Pcp {
         self.prober.on_delivery(w, ack);
     }
 
+    fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
+        self.prober.on_congestion(w, signal);
+    }
+
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
+        self.prober.on_undo();
+    }
+}
+
+impl Pacing for Pcp {
+    fn pacing_rate(&self, _w: &Window) -> Option<f64> {
+        Some(self.prober.pacing_rate())
+    }
+}
+
+impl Timer for Pcp {
+    fn next_timer(&self) -> Option<Time> {
+        self.prober.next_timer()
+    }
+
+    fn on_timer(&mut self, w: &mut Window, now: Time) {
+        self.prober.on_timer(w, now);
+    }
+}
+
+impl Drawing for Pcp {
+    fn set_seed(&mut self, seed: u64) {
+        self.prober.set_seed(seed);
+    }
+}
+
+impl Rdma for Pcp {
+    fn on_nic(&mut self, _w: &mut Window, nic: &Nic) {
+        self.prober.on_nic(nic);
+    }
+}
+
+impl Probing for Pcp {
+    fn recall(&mut self, memory: &Memory) {
+        self.prober.recall(memory);
+    }
+
+    fn remember(&self) -> Option<Memory> {
+        self.prober.remember()
+    }
+
     fn on_arrival(&mut self, w: &mut Window, now: Time, arrival: &Arrival) {
         self.prober.on_arrival(w, now, arrival);
     }
@@ -152,30 +179,6 @@ impl CongestionControl for Pcp {
 
     fn on_train_cut(&mut self, w: &mut Window, now: Time, packets: u32) {
         self.prober.on_train_cut(w, now, packets);
-    }
-
-    fn next_timer(&self) -> Option<Time> {
-        self.prober.next_timer()
-    }
-
-    fn on_timer(&mut self, w: &mut Window, now: Time) {
-        self.prober.on_timer(w, now);
-    }
-
-    fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        self.prober.on_congestion(w, signal);
-    }
-
-    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
-        self.prober.on_undo();
-    }
-
-    fn paces_packets(&self) -> bool {
-        true
-    }
-
-    fn pacing_rate(&self, _w: &Window) -> Option<f64> {
-        Some(self.prober.pacing_rate())
     }
 }
 

@@ -22,13 +22,13 @@
 //! Left out: smaller segments and the rate-based mode at small windows, the other scalings of `prague_rtt_scaling`, a window that
 //! comes down by a segment an ACK.
 
-use super::CongestionControl;
+use super::{CongestionControl, Pacing};
 use crate::classic::Classic;
 use crate::declare::{parameters, states};
 use crate::marks::Marks;
 use crate::registry::Model;
 use crate::train::Start;
-use crate::{Ack, NeededMarks, Signal, Traits, Window};
+use crate::{Ack, NeededMarks, Needs, Signal, Traits, Window};
 use elephan_units::{Rate, Span, Time};
 
 /// Time that a burst may last.
@@ -79,6 +79,7 @@ pub struct Prague {
 impl Model for Prague {
     type Parameters = Parameters;
     const PRESETS: &'static [&'static str] = &["linux", "draft"];
+    const NEEDS: Needs = Needs::LOSS_AFTER_MARK.and(Needs::L4S).and(Needs::STEERS_RECOVERY);
 
     fn new(p: &Parameters) -> Prague {
         Prague {
@@ -124,23 +125,6 @@ states! {
 }
 
 impl CongestionControl for Prague {
-    fn sends_ect1(&self) -> bool {
-        self.accurate
-    }
-
-    fn needs_accurate_ecn(&self) -> bool {
-        true
-    }
-
-    fn ecn_is_loss(&self) -> bool {
-        false
-    }
-
-    /// As Linux, whose `cong_control` takes the window of recovery too.
-    fn steers_recovery(&self) -> bool {
-        true
-    }
-
     fn begin(&mut self, _w: &mut Window, start: &Start) {
         self.accurate = start.accurate_ecn;
         (self.updated, self.srtt) = (start.now, start.rtt);
@@ -203,7 +187,9 @@ impl CongestionControl for Prague {
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         (self.fraction, self.in_loss) = (self.prior, false);
     }
+}
 
+impl Pacing for Prague {
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         self.rate(w)
     }

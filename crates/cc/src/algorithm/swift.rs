@@ -20,11 +20,11 @@
 //! Chosen: slow start ends at the first delay above the target. Left out: the window of the end hosts' delay beside that of
 //! the network (hosts echo no delays here) and counting hops by the packet's TTL (`hops` is set).
 
-use super::CongestionControl;
+use super::{CongestionControl, Pacing, Rdma};
 use crate::declare::{LIMIT, parameters, states};
 use crate::registry::{Invalid, Model};
 use crate::round::known_s;
-use crate::{Ack, Nic, Signal, Traits, Transport, Window};
+use crate::{Ack, Needs, Nic, Signal, Traits, Transport, Window};
 use elephan_units::{Span, Time};
 
 /// What the target leaves above the round trip of the empty path where no base target is given (public simulators: a base target of
@@ -78,6 +78,7 @@ pub struct Swift {
 
 impl Model for Swift {
     type Parameters = Parameters;
+    const NEEDS: Needs = Needs::EACH_DELAY.and(Needs::ACKNOWLEDGED_EACH);
 
     fn new(p: &Parameters) -> Swift {
         let (rtt, rests_until) = (Span::MAX, Time::ZERO);
@@ -102,7 +103,11 @@ impl Model for Swift {
     }
 
     fn traits(_: &Parameters) -> Traits {
-        Traits { own_start: true, ..Traits::default() }
+        Traits { own_start: true, transports: &[Transport::Tcp, Transport::Roce], ..Traits::default() }
+    }
+
+    fn needs(p: &Parameters) -> Needs {
+        Self::NEEDS.and_if(p.base_target.is_none(), Needs::NIC)
     }
 }
 
@@ -117,28 +122,8 @@ states! {
 }
 
 impl CongestionControl for Swift {
-    fn reads_each_delay(&self) -> bool {
-        true
-    }
-
-    fn transports(&self) -> &'static [Transport] {
-        &[Transport::Tcp, Transport::Roce]
-    }
-
     fn grows_by_ack(&self) -> bool {
         self.grows
-    }
-
-    fn acknowledged_each(&self) -> bool {
-        true
-    }
-
-    fn reads_nic(&self) -> bool {
-        self.p.base_target.is_none()
-    }
-
-    fn on_nic(&mut self, _w: &mut Window, nic: &Nic) {
-        self.path_rtt = Some(nic.base_rtt);
     }
 
     /// Nothing grows at a delay above the target. An ACK without a delay is taken for one below it.
@@ -190,11 +175,19 @@ impl CongestionControl for Swift {
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.fraction = self.prior;
     }
+}
 
+impl Pacing for Swift {
     /// bit/s of a window below a segment.
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         let paced = self.segments(w) < 1.0 && self.rtt != Span::MAX;
         paced.then(|| self.segments(w) * w.mss * 8.0 / self.rtt.seconds())
+    }
+}
+
+impl Rdma for Swift {
+    fn on_nic(&mut self, _w: &mut Window, nic: &Nic) {
+        self.path_rtt = Some(nic.base_rtt);
     }
 }
 

@@ -22,11 +22,11 @@
 
 use elephan_units::{Bytes, Rate, Span};
 
-use super::CongestionControl;
+use super::{CongestionControl, Pacing, Rdma};
 use crate::declare::{parameters, states};
 use crate::registry::{Invalid, Model};
 use crate::round::{Round, known_s};
-use crate::{Ack, MAX_WINDOW_BYTES, Nic, Traits, Transport, Window};
+use crate::{Ack, MAX_WINDOW_BYTES, Nic, Traits, Window};
 
 /// Line rate until a port tells it: the paper's testbed.
 const LINE_BPS: f64 = 10e9;
@@ -148,18 +148,8 @@ impl Timely {
 }
 
 impl CongestionControl for Timely {
-    fn transports(&self) -> &'static [Transport] {
-        &[Transport::Roce]
-    }
-
     fn on_establish(&mut self, w: &mut Window) {
         w.cwnd = MAX_WINDOW_BYTES;
-    }
-
-    fn on_nic(&mut self, w: &mut Window, nic: &Nic) {
-        w.cwnd = MAX_WINDOW_BYTES;
-        self.line = nic.rate_bps;
-        self.rate = if self.rtt == Span::MAX { self.line } else { self.rate.min(self.line) };
     }
 
     fn on_delivery(&mut self, _w: &mut Window, ack: &Ack) {
@@ -171,8 +161,22 @@ impl CongestionControl for Timely {
         }
     }
 
+    fn grows_by_ack(&self) -> bool {
+        false
+    }
+}
+
+impl Pacing for Timely {
     fn pacing_rate(&self, _w: &Window) -> Option<f64> {
         Some(self.rate)
+    }
+}
+
+impl Rdma for Timely {
+    fn on_nic(&mut self, w: &mut Window, nic: &Nic) {
+        w.cwnd = MAX_WINDOW_BYTES;
+        self.line = nic.rate_bps;
+        self.rate = if self.rtt == Span::MAX { self.line } else { self.rate.min(self.line) };
     }
 }
 

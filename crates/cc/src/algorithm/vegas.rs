@@ -24,7 +24,7 @@ use super::CongestionControl;
 use crate::declare::{LIMIT, parameters, states};
 use crate::registry::{Invalid, Model};
 use crate::round::{Delay, Measured};
-use crate::{Ack, Signal, Traits, Window};
+use crate::{Ack, Needs, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,6 +86,7 @@ pub struct Vegas {
 impl Model for Vegas {
     type Parameters = Parameters;
     const PRESETS: &'static [&'static str] = &["paper", "linux"];
+    const NEEDS: Needs = Needs::ALL_ACKED;
 
     fn new(p: &Parameters) -> Vegas {
         Vegas { p: p.clone(), delay: Delay::new(), diff: 0.0, step: 1.0, prior_step: 1.0, holding: false }
@@ -127,10 +128,6 @@ impl CongestionControl for Vegas {
         if inflight == 0 && self.p.base_restarts {
             self.delay.forget();
         }
-    }
-
-    fn counts_acks(&self) -> bool {
-        false
     }
 
     fn grows_by_ack(&self) -> bool {

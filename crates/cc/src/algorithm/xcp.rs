@@ -11,10 +11,10 @@
 //! Chosen: a sender asks for all that the routers have; a gain that comes while the window is not the limit is not taken.
 //! Left out: pacing of the larger windows, and a demand that the application sets.
 
-use super::CongestionControl;
+use super::{CongestionControl, Routers};
 use crate::declare::{parameters, states};
 use crate::registry::Model;
-use crate::{Ack, Question, ReduceFrom, Signal, Traits, Window};
+use crate::{Ack, Needs, ReduceFrom, Signal, Traits, Window};
 
 parameters! {
     /// The share of the window that a loss leaves.
@@ -34,6 +34,7 @@ pub struct Xcp {
 
 impl Model for Xcp {
     type Parameters = Parameters;
+    const NEEDS: Needs = Needs::WINDOW_OF_ROUTERS;
 
     fn new(p: &Parameters) -> Xcp {
         Xcp { p: p.clone(), pending: 0.0, answered: false }
@@ -52,17 +53,6 @@ states! {
 }
 
 impl CongestionControl for Xcp {
-    fn asks_routers(&self) -> Option<Question> {
-        Some(Question::Window)
-    }
-
-    fn on_feedback(&mut self, bytes: f64) {
-        if bytes.is_finite() {
-            self.pending += bytes;
-            self.answered = true;
-        }
-    }
-
     fn grows_by_ack(&self) -> bool {
         !self.answered
     }
@@ -82,6 +72,15 @@ impl CongestionControl for Xcp {
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         w.cut(signal, self.p.beta * self.p.reduce_from.bytes(w, signal.inflight()));
+    }
+}
+
+impl Routers for Xcp {
+    fn on_feedback(&mut self, bytes: f64) {
+        if bytes.is_finite() {
+            self.pending += bytes;
+            self.answered = true;
+        }
     }
 }
 

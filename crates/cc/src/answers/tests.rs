@@ -3,7 +3,7 @@
 use elephan_units::Time;
 use serde_json::json;
 
-use crate::algorithm::{Any, CongestionControl};
+use crate::algorithm::{Any, Drawing};
 use crate::fuzz::MSS;
 use crate::testing::round;
 use crate::{Controller, Question, Signal, Spec, Transport, slow_start};
@@ -44,7 +44,7 @@ fn those_that_say_so_draw() {
 fn marks_cut_those_that_mind_them() {
     for spec in Spec::all() {
         let answers = spec.answers();
-        if !answers.transports.contains(&Transport::Tcp) {
+        if !answers.traits.transports.contains(&Transport::Tcp) {
             continue;
         }
         let mut controller = warm(&spec);
@@ -109,5 +109,5 @@ fn what_is_asked_and_needed() {
     assert_eq!(by(json!({ "kind": "bbr3", "l4s": true })), Some(&["accurate"][..]));
     // A class of the user's may draw.
     let guest = answers(json!({ "python": "x.py:X" }));
-    assert_eq!((guest.traits.is_random, guest.transports), (None, vec![Transport::Tcp]));
+    assert_eq!((guest.traits.is_random, guest.traits.transports), (None, &[Transport::Tcp][..]));
 }

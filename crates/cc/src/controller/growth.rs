@@ -13,9 +13,9 @@
 //! `tcp_init_cwnd_reduction`).
 
 use super::Controller;
-use crate::Ack;
 use crate::algorithm::CongestionControl;
 use crate::slow_start::SlowStart;
+use crate::{Ack, Needs};
 
 /// What a quotient of windows may miss of a whole number.
 const ROUNDING: f64 = 1e-6;
@@ -124,12 +124,12 @@ impl Controller {
 
     /// What the congestion control sees of the bytes that an ACK acknowledges.
     fn counted(&self, acked: u64) -> u64 {
-        if self.counts_acks && self.algorithm.counts_acks() { acked.min(self.w.mss as u64) } else { acked }
+        if self.counts_acks && self.goes_by_acks() { acked.min(self.w.mss as u64) } else { acked }
     }
 
     #[inline(never)]
     fn on_ack_in_slow_start(&mut self, ack: &Ack) {
-        if self.algorithm.has_slow_start() {
+        if self.needs.has(Needs::OWN_SLOW_START) {
             self.algorithm.on_ack(&mut self.w, ack);
             return;
         }

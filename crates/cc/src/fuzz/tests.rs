@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::guest::{self, Factory, Guest};
-use crate::{Ack, CongestionControl, Signal, Spec, Window};
+use crate::{Ack, CongestionControl, Pacing, Signal, Spec, Timer, Window};
 
 /// Reno with a defect.
 #[derive(Clone, Copy, Debug)]
@@ -46,11 +46,15 @@ impl CongestionControl for Wrong {
             w.cwnd = 40.0 * w.mss;
         }
     }
+}
 
+impl Pacing for Wrong {
     fn pacing_rate(&self, _: &Window) -> Option<f64> {
         (self.0 == Defect::PacesAtNothing).then_some(0.0)
     }
 }
+
+impl Timer for Wrong {}
 
 impl Guest for Wrong {
     fn name(&self) -> &str {

@@ -10,11 +10,13 @@
 //! ACK opens the window by all it acknowledges. A slow start that ends by itself (a delay increase, say) sets
 //! `ssthresh = cwnd`; the rest of that ACK is the congestion control's.
 
+use elephan_units::dispatch;
+
 use crate::registry::registry;
 use crate::{Ack, Signal, Window, algorithm};
 
 registry! {
-    ($) each_slow_start "slow start"
+    ($) each_slow_start slow_starts "slow start"
     "How the window grows below ssthresh: a name, or a table with `kind` and its parameters.";
     classic: Classic(classic::Classic) = "Classic (RFC 5681): as many bytes as were acknowledged",
     limited: Limited(limited::Limited) = "Limited slow start (RFC 3742): beyond 100 segments at most 50 more a round trip",
@@ -29,45 +31,25 @@ impl Default for Spec {
     }
 }
 
-/// What a slow start may do.
-pub trait SlowStart {
-    /// Bytes by which the window grows for an ACK that found `cwnd < ssthresh`; by `allowed` where nothing else is known.
-    /// What goes beyond `ssthresh` is cut off by the caller.
-    fn growth(&mut self, w: &mut Window, ack: &Ack, allowed: f64) -> f64;
+dispatch! {
+    /// What a slow start may do.
+    pub trait SlowStart for Any by each_slow_start {
+        /// Returns the bytes by which the window grows for an ACK that found `cwnd < ssthresh`; `allowed` where nothing else is known.
+        /// The caller cuts off what goes beyond `ssthresh`.
+        fn growth(&mut self, w: &mut Window, ack: &Ack, allowed: f64) -> f64;
 
-    fn on_congestion(&mut self, _signal: &Signal) {}
+        /// Is called at each congestion event.
+        fn on_congestion(&mut self, signal: &Signal) {}
 
-    /// The congestion control that steers from now on.
-    fn on_congestion_control(&mut self, _cc: &algorithm::Spec) {}
+        /// Is called with the congestion control that steers from now on.
+        fn on_congestion_control(&mut self, cc: &algorithm::Spec) {}
 
-    /// Returns whether a rising delay may end it.
-    fn ends_by_delay(&self) -> bool {
-        false
-    }
+        /// Returns whether a rising delay may end it.
+        fn ends_by_delay(&self) -> bool {
+            false
+        }
 
-    /// Segments leave spaced over the round trip, not in trains.
-    fn on_pacing(&mut self) {}
-}
-
-impl SlowStart for Any {
-    #[inline]
-    fn growth(&mut self, w: &mut Window, ack: &Ack, allowed: f64) -> f64 {
-        each_slow_start!(self, slow_start => slow_start.growth(w, ack, allowed))
-    }
-
-    fn on_congestion(&mut self, signal: &Signal) {
-        each_slow_start!(self, slow_start => slow_start.on_congestion(signal))
-    }
-
-    fn on_congestion_control(&mut self, cc: &algorithm::Spec) {
-        each_slow_start!(self, slow_start => slow_start.on_congestion_control(cc))
-    }
-
-    fn ends_by_delay(&self) -> bool {
-        each_slow_start!(self, slow_start => slow_start.ends_by_delay())
-    }
-
-    fn on_pacing(&mut self) {
-        each_slow_start!(self, slow_start => slow_start.on_pacing())
+        /// Is called when segments leave spaced over the round trip, not in trains.
+        fn on_pacing(&mut self) {}
     }
 }

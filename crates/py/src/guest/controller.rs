@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use elephan_cc::guest::{self, Factory, Fault, Rounds};
-use elephan_cc::{Ack, CongestionControl, Signal, Window};
+use elephan_cc::{Ack, CongestionControl, Needs, Pacing, Signal, Timer, Window};
 use elephan_units::{Span, Time};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -69,6 +69,11 @@ impl Factory for Maker {
             Err(error) => congestion_control.fail("__init__", Time::ZERO, error),
         }
         Box::new(congestion_control)
+    }
+
+    /// A class is told what was acknowledged, and counts by itself.
+    fn needs(&self) -> Needs {
+        Needs::ALL_ACKED.and_if(!self.0.slow_start, Needs::OWN_SLOW_START).and_if(self.0.measures_rate, Needs::RATE)
     }
 }
 
@@ -201,6 +206,10 @@ impl guest::Guest for Object {
         Box::new(Object { class: self.class.clone(), object, fault, rounds: self.rounds, pacing, timer })
     }
 
+    fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
+
     /// What is not a number is told as NaN.
     fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
         let Some(object) = self.object.as_ref().filter(|_| !self.class.states.is_empty()) else { return };
@@ -220,11 +229,6 @@ impl guest::Guest for Object {
 }
 
 impl CongestionControl for Object {
-    /// A guest is told what was acknowledged, and counts by itself.
-    fn counts_acks(&self) -> bool {
-        false
-    }
-
     fn on_sent(&mut self, w: &mut Window, now: Time, bytes: u64, inflight: u64) {
         if !self.class.hooks.on_sent {
             return;
@@ -237,14 +241,6 @@ impl CongestionControl for Object {
             let line = "a segment that is sent does not change cwnd or ssthresh; set them in on_ack or on_delivery";
             self.fail("on_sent", now, PyValueError::new_err(line));
         }
-    }
-
-    fn has_slow_start(&self) -> bool {
-        !self.class.slow_start
-    }
-
-    fn measures_rate(&self) -> bool {
-        self.class.measures_rate
     }
 
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
@@ -287,7 +283,15 @@ impl CongestionControl for Object {
             });
         }
     }
+}
 
+impl Pacing for Object {
+    fn pacing_rate(&self, _: &Window) -> Option<f64> {
+        self.pacing
+    }
+}
+
+impl Timer for Object {
     fn next_timer(&self) -> Option<Time> {
         self.timer.filter(|_| self.class.hooks.on_timer)
     }
@@ -302,13 +306,5 @@ impl CongestionControl for Object {
             object.setattr(intern!(py, "timer"), py.None())?;
             object.call_method1(intern!(py, "on_timer"), (now.seconds(),)).map(drop)
         });
-    }
-
-    fn pacing_rate(&self, _: &Window) -> Option<f64> {
-        self.pacing
-    }
-
-    fn fault(&self) -> Option<&Fault> {
-        self.fault.as_ref()
     }
 }

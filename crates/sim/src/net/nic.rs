@@ -6,9 +6,8 @@
 //! take turns. The port of a switch writes telemetry into
 //! packets that ask for it, as they leave (HPCC, SIGCOMM 2019).
 
-use elephan_cc::algorithm::{Any, CongestionControl};
+use elephan_cc::Spec;
 use elephan_cc::rdma::Hop;
-use elephan_cc::{Question, Spec};
 use elephan_link::queue::Item;
 use elephan_scenario::Plan;
 use elephan_units::Time;
@@ -43,7 +42,7 @@ impl Needs {
 }
 
 pub fn asks_telemetry(congestion_control: &Spec) -> bool {
-    Any::new(congestion_control).asks_routers() == Some(Question::Telemetry)
+    congestion_control.needs().has(elephan_cc::Needs::TELEMETRY)
 }
 
 fn is_data(bits: u16) -> bool {

@@ -45,7 +45,7 @@ mod probe_bw;
 #[cfg(test)]
 mod tests;
 
-use super::CongestionControl;
+use super::{CongestionControl, Drawing, Pacing};
 use crate::declare::states;
 use crate::draw::Draw;
 use crate::path::{BURSTS, PROBE_EXTRA_SEGMENTS, Path, RTT_ASSUMED, ceiling, drained, pace, window_rate};
@@ -53,7 +53,7 @@ use crate::policer::{Moment, Policer};
 use crate::registry::{Invalid, Model};
 use crate::repair::{Repair, Stay, Visit};
 use crate::train::Start;
-use crate::{Ack, Signal, Traits, Window};
+use crate::{Ack, Needs, Signal, Traits, Window};
 use elephan_units::{Span, Time};
 pub use parameters::Parameters;
 
@@ -91,6 +91,7 @@ pub struct Bbr {
 
 impl Model for Bbr {
     type Parameters = Parameters;
+    const NEEDS: Needs = Needs::RATE.and(Needs::STEERS_RECOVERY);
 
     fn new(p: &Parameters) -> Bbr {
         Bbr {
@@ -147,10 +148,6 @@ impl CongestionControl for Bbr {
         }
     }
 
-    fn set_seed(&mut self, seed: u64) {
-        self.draw = Draw(seed);
-    }
-
     /// The first window is paced over the round trip of the handshake (Linux `bbr_init_pacing_rate_from_rtt`).
     fn begin(&mut self, w: &mut Window, start: &Start) {
         let Some(rtt) = start.rtt else { return };
@@ -160,10 +157,6 @@ impl CongestionControl for Bbr {
 
     fn grows_by_ack(&self) -> bool {
         false
-    }
-
-    fn measures_rate(&self) -> bool {
-        true
     }
 
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
@@ -197,15 +190,13 @@ impl CongestionControl for Bbr {
         self.repair.over();
     }
 
-    fn steers_recovery(&self) -> bool {
-        true
-    }
-
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.repair.undo();
         self.policer.undo();
     }
+}
 
+impl Pacing for Bbr {
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         Some(if self.pacing > 0.0 { self.pacing } else { self.first_rate(w, RTT_ASSUMED) })
     }
@@ -213,6 +204,12 @@ impl CongestionControl for Bbr {
     /// Of a slow flow one.
     fn burst_segments(&self) -> f64 {
         if self.pacing > 0.0 && self.pacing < SLOW_BPS { 1.0 } else { self.p.burst_segments }
+    }
+}
+
+impl Drawing for Bbr {
+    fn set_seed(&mut self, seed: u64) {
+        self.draw = Draw(seed);
     }
 }
 

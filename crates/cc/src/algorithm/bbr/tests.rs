@@ -1,5 +1,5 @@
 use super::Bbr;
-use crate::algorithm::CongestionControl;
+use crate::algorithm::{CongestionControl, Drawing, Pacing};
 use crate::declare::{Internals, Ranges};
 use crate::testing::pipe::{BDP, Pipe, RATE_BPS};
 use crate::testing::{MSS, loss, state};

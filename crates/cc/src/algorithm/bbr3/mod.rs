@@ -42,7 +42,7 @@ mod probe_bw;
 #[cfg(test)]
 mod tests;
 
-use super::CongestionControl;
+use super::{CongestionControl, Drawing, Pacing};
 use crate::declare::states;
 use crate::draw::Draw;
 use crate::path::{BURSTS, MinRtt, PROBE_EXTRA_SEGMENTS, Path, RTT_ASSUMED, approach, drained, pace, window_rate};
@@ -50,7 +50,7 @@ use crate::registry::Model;
 use crate::repair::{Repair, Stay, Visit};
 use crate::tally::Tally;
 use crate::train::Start;
-use crate::{Ack, NeededMarks, Signal, Traits, Window};
+use crate::{Ack, NeededMarks, Needs, Signal, Traits, Window};
 use bounds::{Bounds, Climb};
 use elephan_units::{Span, Time};
 use l4s::L4s;
@@ -102,6 +102,7 @@ pub struct Bbr3 {
 impl Model for Bbr3 {
     type Parameters = Parameters;
     const PRESETS: &'static [&'static str] = &["draft-05", "draft-04"];
+    const NEEDS: Needs = Needs::RATE.and(Needs::STEERS_RECOVERY);
 
     fn new(p: &Parameters) -> Bbr3 {
         Bbr3 {
@@ -143,6 +144,10 @@ impl Model for Bbr3 {
             ..Traits::default()
         }
     }
+
+    fn needs(p: &Parameters) -> Needs {
+        Self::NEEDS.and_if(p.l4s, Needs::L4S)
+    }
 }
 
 /// Bytes in flight after an ACK.
@@ -179,10 +184,6 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    fn set_seed(&mut self, seed: u64) {
-        self.draw = Draw(seed);
-    }
-
     /// The first window is paced over the round trip of the handshake (draft, `BBRInitPacingRate`).
     fn begin(&mut self, w: &mut Window, start: &Start) {
         self.l4s.accurate = start.accurate_ecn;
@@ -194,18 +195,6 @@ impl CongestionControl for Bbr3 {
 
     fn grows_by_ack(&self) -> bool {
         false
-    }
-
-    fn sends_ect1(&self) -> bool {
-        self.p.l4s && self.l4s.accurate
-    }
-
-    fn needs_accurate_ecn(&self) -> bool {
-        self.p.l4s
-    }
-
-    fn measures_rate(&self) -> bool {
-        true
     }
 
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
@@ -236,10 +225,6 @@ impl CongestionControl for Bbr3 {
         self.repair.over();
     }
 
-    fn steers_recovery(&self) -> bool {
-        true
-    }
-
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.repair.undo();
         let (mode, bounds) = self.prior;
@@ -248,13 +233,21 @@ impl CongestionControl for Bbr3 {
             (self.mode, self.full, self.judging) = (mode, mode == Mode::Up, mode == Mode::Up);
         }
     }
+}
 
+impl Pacing for Bbr3 {
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         Some(if self.pacing > 0.0 { self.pacing } else { window_rate(w, self.p.startup_gain, RTT_ASSUMED) })
     }
 
     fn burst_segments(&self) -> f64 {
         self.p.burst_segments
+    }
+}
+
+impl Drawing for Bbr3 {
+    fn set_seed(&mut self, seed: u64) {
+        self.draw = Draw(seed);
     }
 }
 

@@ -1,5 +1,5 @@
 use super::Bbr3;
-use crate::algorithm::CongestionControl;
+use crate::algorithm::Drawing;
 use crate::testing::pipe::{BDP, Pipe, RATE_BPS};
 use crate::testing::{MSS, state};
 use crate::train::Start;

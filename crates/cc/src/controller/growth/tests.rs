@@ -171,7 +171,7 @@ fn only_those_of_linux_are_counted() {
     for spec in Spec::all() {
         let answers = spec.answers();
         assert_eq!(answers.traits.counts_segments, COUNT.contains(&spec.name()), "{}", spec.name());
-        if !answers.transports.contains(&Transport::Tcp) {
+        if !answers.traits.transports.contains(&Transport::Tcp) {
             continue;
         }
         let (counted, bytes) = (story(&mut whole(&spec)), story(&mut Controller::new(&spec, MSS, 10 * MSS)));
