@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use elephan_record::Tables;
 use elephan_scenario::{NodeKind, Plan, PortSelection};
-use elephan_traffic::Carrier;
+use elephan_traffic::{Carrier, Spec as _};
 use elephan_units::{Size, parse_size};
 use serde_json::{Value, json};
 

@@ -2,6 +2,7 @@
 
 use elephan_link::queue::Parameters;
 use elephan_link::{CongestionManagement, Loss};
+use elephan_traffic::Spec as _;
 
 use crate::plan::{Link, Traffic};
 use crate::read::Resolved;

@@ -10,7 +10,7 @@ use elephan_link::{
 };
 use elephan_roce::wire;
 use elephan_tcp::Options;
-use elephan_traffic::{Kind, Start};
+use elephan_traffic::{Kind, Spec as _, Start};
 use elephan_units::{Rate, Span, Time};
 
 pub use crate::written::{Ecmp, Jitter, Order, Reorder};

@@ -1,7 +1,7 @@
 //! Arrivals of transfers: each a connection that lives for its bytes.
 
 use elephan_engine::Alarm;
-use elephan_traffic::{Carrier, Part};
+use elephan_traffic::{Carrier, Part, Spec as _};
 use elephan_units::Time;
 
 use crate::flow::{Application, Arrivals, Flow, stable_key};

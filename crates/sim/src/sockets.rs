@@ -2,6 +2,7 @@
 
 use elephan_engine::{Alarm, Bell};
 use elephan_tcp::Endpoint;
+use elephan_traffic::Spec as _;
 use elephan_units::Time;
 
 use crate::flow::Socket;

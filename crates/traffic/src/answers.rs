@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::{Carrier, Kind, Shared};
+use crate::{Carrier, Kind, Shared, Spec as _};
 
 /// The answers of a traffic entry, from the keys that it gives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -73,7 +73,7 @@ impl Kind {
 mod tests {
     use serde_json::json;
 
-    use crate::Kind;
+    use crate::{Kind, Spec as _};
 
     #[test]
     fn the_key_that_paces_is_one_that_is_given() {

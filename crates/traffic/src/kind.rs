@@ -1,11 +1,10 @@
-//! The registry of kinds, and what a kind has to say.
+//! The registry of kinds, and the words in which a kind answers.
 
-use elephan_host::copy::Program;
 use elephan_random::Stream;
-use elephan_units::{Bytes, Rate, Span};
+use elephan_units::{Rate, Span};
 use schemars::{Schema, SchemaGenerator};
 
-use crate::{Interval, Invalid, WhenFull};
+use crate::{Interval, WhenFull};
 
 /// What a generator asks for next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +33,7 @@ pub enum Carrier {
     /// TCP, one generator per user, so many of them: each offer is a new connection, on the pair `user % pairs`, that carries
     /// its bytes and closes; its gap counts from the end of the user's transfer before.
     Users(u32),
-    /// TCP, several connections of one transfer from disk to disk: a [`Program`] says when and how much, not a generator.
+    /// TCP, several connections of one transfer from disk to disk: a [`Program`](elephan_host::copy::Program) says when and how much, not a generator.
     Copy,
     /// UDP, one generator per flow: each offer is one datagram of so many payload bytes, at most these.
     Datagrams(u64),
@@ -132,69 +131,6 @@ impl Setting<'_> {
     }
 }
 
-/// A generator: a pure state machine.
-pub trait Generate {
-    /// The next offer; `None` when there is no more.
-    fn next_offer(&mut self) -> Option<Offer>;
-}
-
-/// The specification of a kind: the keys that a scenario may give.
-pub trait Spec {
-    type Source: Generate;
-
-    /// What is wrong, if anything is.
-    fn validate(&self) -> Result<(), Invalid>;
-
-    fn carrier(&self) -> Carrier;
-
-    /// The key, of those that are given, that says how often it offers something.
-    fn pace(&self) -> Option<&'static str>;
-
-    /// Whether its generators draw anything at random, where there are so many source-destination pairs.
-    fn is_random(&self, pairs: u64) -> bool;
-
-    /// A generator in its initial state. The specification must be valid.
-    fn source(&self, setting: &Setting<'_>) -> Self::Source;
-
-    /// Which of its flows have one generator together, if any have.
-    fn shared(&self) -> Option<Shared> {
-        None
-    }
-
-    /// What is wrong with it for so many source-destination pairs, if anything is.
-    fn check_pairs(&self, _pairs: u64) -> Result<(), Invalid> {
-        Ok(())
-    }
-
-    /// Writes out defaults that depend on other keys, for the resolved scenario.
-    fn resolve(&mut self) {}
-
-    /// Payload bytes of a flow that ends by itself, if known beforehand.
-    fn flow_bytes(&self) -> Option<u64> {
-        None
-    }
-
-    /// Mean payload rate in bit/s that one generator offers, if it has one.
-    fn offered_bps(&self) -> Option<f64> {
-        None
-    }
-
-    /// Flows that come within `span` in the mean, where they come one by one, and the key that says how many.
-    fn expected_flows(&self, _span: Span) -> Option<(f64, &'static str)> {
-        None
-    }
-
-    /// The program that copies from disk to disk, if one does.
-    fn copy(&self) -> Option<Program> {
-        None
-    }
-
-    /// Socket buffers that its connections ask for, at both ends.
-    fn window(&self) -> Option<Bytes> {
-        None
-    }
-}
-
 /// A row of the list of kinds.
 #[derive(Clone, Copy)]
 pub struct KindInfo {
@@ -234,9 +170,10 @@ macro_rules! name {
 }
 pub(crate) use name;
 
-/// One line `module::Type, "what it is";` per kind; the kind is called like its module, `_` written `-`.
+/// One line `module::Type, "what it is";` per kind; the kind is called like its module, `_` written `-`. The macros `each_kind!` and
+/// `each_source!` match the enums of all specifications and of all generators, for [`elephan_units::dispatch!`].
 macro_rules! registry {
-    ($($module:ident :: $kind:ident, $about:literal;)+) => {
+    (($d:tt) $($module:ident :: $kind:ident, $about:literal;)+) => {
         $(mod $module; pub use $module::$kind;)+
 
         /// What a traffic entry sends: a table with the key `kind` and the kind's own keys.
@@ -252,11 +189,19 @@ macro_rules! registry {
             $($kind(<$kind as Spec>::Source),)+
         }
 
-        impl Generate for Source {
-            #[inline]
-            fn next_offer(&mut self) -> Option<Offer> {
-                match self { $(Source::$kind(source) => source.next_offer(),)+ }
-            }
+        macro_rules! each_source {
+            ($d source:expr, $d held:ident => $d body:expr) => {
+                match $d source { $(Source::$kind($d held) => $d body,)+ }
+            };
+        }
+
+        macro_rules! each_kind {
+            ($d spec:expr, $d held:ident => $d Made:ident: $d body:expr) => {
+                match $d spec { $(Kind::$kind($d held) => $d Made::$kind($d body),)+ }
+            };
+            ($d spec:expr, $d held:ident => $d body:expr) => {
+                match $d spec { $(Kind::$kind($d held) => $d body,)+ }
+            };
         }
 
         impl Kind {
@@ -271,70 +216,6 @@ macro_rules! registry {
 
             pub fn name(&self) -> &'static str {
                 match self { $(Kind::$kind(_) => $crate::kind::name!($module),)+ }
-            }
-
-            /// What is wrong with the specification, if anything is.
-            pub fn validate(&self) -> Result<(), Invalid> {
-                match self { $(Kind::$kind(spec) => spec.validate(),)+ }
-            }
-
-            /// What is wrong with it for so many source-destination pairs, if anything is.
-            pub fn check_pairs(&self, pairs: u64) -> Result<(), Invalid> {
-                match self { $(Kind::$kind(spec) => spec.check_pairs(pairs),)+ }
-            }
-
-            /// Writes out defaults that depend on other keys, for the resolved scenario.
-            pub fn resolve(&mut self) {
-                match self { $(Kind::$kind(spec) => spec.resolve(),)+ }
-            }
-
-            pub fn carrier(&self) -> Carrier {
-                match self { $(Kind::$kind(spec) => spec.carrier(),)+ }
-            }
-
-            /// The key, of those that are given, that says how often it offers something.
-            pub fn pace(&self) -> Option<&'static str> {
-                match self { $(Kind::$kind(spec) => spec.pace(),)+ }
-            }
-
-            /// Whether its generators draw anything at random, where there are so many source-destination pairs.
-            pub fn is_random(&self, pairs: u64) -> bool {
-                match self { $(Kind::$kind(spec) => spec.is_random(pairs),)+ }
-            }
-
-            /// A generator in its initial state. The specification must be valid.
-            pub fn source(&self, setting: &Setting<'_>) -> Source {
-                match self { $(Kind::$kind(spec) => Source::$kind(spec.source(setting)),)+ }
-            }
-
-            /// Which of its flows have one generator together, if any have.
-            pub fn shared(&self) -> Option<Shared> {
-                match self { $(Kind::$kind(spec) => spec.shared(),)+ }
-            }
-
-            /// Payload bytes of a flow that ends by itself, if known beforehand.
-            pub fn flow_bytes(&self) -> Option<u64> {
-                match self { $(Kind::$kind(spec) => spec.flow_bytes(),)+ }
-            }
-
-            /// Mean payload rate in bit/s that one generator offers, if it has one.
-            pub fn offered_bps(&self) -> Option<f64> {
-                match self { $(Kind::$kind(spec) => spec.offered_bps(),)+ }
-            }
-
-            /// Flows that come within `span` in the mean, where they come one by one, and the key that says how many.
-            pub fn expected_flows(&self, span: elephan_units::Span) -> Option<(f64, &'static str)> {
-                match self { $(Kind::$kind(spec) => spec.expected_flows(span),)+ }
-            }
-
-            /// The program that copies from disk to disk, if one does.
-            pub fn copy(&self) -> Option<elephan_host::copy::Program> {
-                match self { $(Kind::$kind(spec) => spec.copy(),)+ }
-            }
-
-            /// Socket buffers that its connections ask for, at both ends.
-            pub fn window(&self) -> Option<elephan_units::Bytes> {
-                match self { $(Kind::$kind(spec) => spec.window(),)+ }
             }
         }
     };

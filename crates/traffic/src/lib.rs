@@ -26,13 +26,15 @@ pub use destinations::Destinations;
 pub use distribution::{Distribution, Lognormal, Pareto, Sampler};
 pub use gaps::{Bursts, Gap, GapDistribution, Gaps, Interval};
 pub use invalid::Invalid;
-pub use kind::{Carrier, Generate, KindInfo, Offer, Part, Setting, Shared, Spec};
+pub use kind::{Carrier, KindInfo, Offer, Part, Setting, Shared};
 pub use quantity::Quantity;
 pub use queue::{Message, MessageQueue, WhenFull};
+pub use spec::{Generate, Spec};
 pub use start::Start;
 pub use trace::{Trace, TraceError};
 
 kind::registry! {
+    ($)
     bulk::Bulk, "One stream of bytes as fast as TCP takes it: endless, or of a given size.";
     messages::Messages, "Messages of random size at random times over one connection, with their latency.";
     transfers::Transfers, "Arrivals of whole transfers, each a new connection between a random pair.";
@@ -45,3 +47,6 @@ kind::registry! {
     disk_copy::DiskCopy, "A file from disk to disk by bbcp or GridFTP, over one or several streams.";
     replay::Replay, "The flows of a trace: each a transfer with its start and size from a CSV file.";
 }
+
+// After the registry, whose macros it needs.
+mod spec;

@@ -7,6 +7,9 @@
 /// the method of the trait and on the one that forwards. Only a method with a default can have `#[inline]`, since Rust wants a body for
 /// it; the forwarding of a method without one is always `#[inline]`.
 ///
+/// If every value makes something of a type of its own, the trait has `type Made;` and a method that returns `Self::Made`. The enum then
+/// makes a value of the enum `Made`: `each!(it, held => Made: EXPRESSION)` puts it into the variant of the same name.
+///
 /// ```
 /// use elephan_units::dispatch;
 ///
@@ -78,6 +81,18 @@ macro_rules! dispatch {
         }
     };
     (@forward $each:ident) => {};
+    (@forward $each:ident $(#[$attribute:meta])* type $Made:ident $(: $Bound:path)?; $($rest:tt)*) => {
+        type $Made = $Made;
+        $crate::dispatch! { @forward $each $($rest)* }
+    };
+    (@forward $each:ident $(#[$attribute:meta])*
+        fn $name:ident(&$self:ident $(, $argument:ident: $Type:ty)* $(,)?) -> Self::$Made:ident; $($rest:tt)*) => {
+        $(#[$attribute])*
+        fn $name(&$self $(, $argument: $Type)*) -> Self::$Made {
+            $each!($self, held => $Made: held.$name($($argument),*))
+        }
+        $crate::dispatch! { @forward $each $($rest)* }
+    };
     (@forward $each:ident $(#[$attribute:meta])*
         fn $name:ident(&mut $self:ident $(, $argument:ident: $Type:ty)* $(,)?) $(-> $Result:ty)? $default:block $($rest:tt)*) => {
         $(#[$attribute])*

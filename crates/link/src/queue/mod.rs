@@ -10,7 +10,7 @@ pub use fifo::Limit;
 pub use header::{Answer, CongestionHeader, RateRequest, Request, WindowRequest};
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, Rate, Span, Time};
+use elephan_units::{Bytes, Rate, Span, Time, dispatch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,125 +68,10 @@ pub enum Verdict {
     Dropped(&'static str),
 }
 
-/// The parameters of a queue discipline.
-pub trait Parameters {
-    type Queue;
-
-    /// Returns the empty queue. `bdp_bytes` is what a limit in BDP refers to.
-    fn build(&self, bdp_bytes: u64) -> Self::Queue;
-
-    /// Returns which parameter is not possible, beyond the ranges that the schema gives.
-    fn problem(&self) -> Option<Problem> {
-        None
-    }
-
-    /// Returns what the discipline answers to those who would otherwise go by its name. A discipline writes only what differs.
-    fn answers(&self) -> Answers {
-        Answers::default()
-    }
-
-    /// Returns priorities, as bits, and queues of its classes, if it has any.
-    fn classes(&self) -> Vec<(u8, &QueueSpec)> {
-        Vec::new()
-    }
-
-    /// Returns what a packet has to fit into beside the limit, by its key.
-    fn depths(&self) -> Vec<(&'static str, Bytes)> {
-        Vec::new()
-    }
-}
-
-/// One queue discipline. Time never runs backwards between calls.
-///
-/// ```
-/// use elephan_link::queue::{Discipline, Item, Parameters, QueueSpec, Verdict};
-/// use elephan_units::Time;
-///
-/// let spec: QueueSpec = serde_json::from_str(r#"{ "kind": "fifo", "limit": "2 p" }"#).unwrap();
-/// let (mut queue, mut discarded) = (spec.build(0), Vec::new());
-/// for handle in 0..3 {
-///     let packet = Item { handle, bytes: 1500, ..Item::default() };
-///     let verdict = queue.enqueue(Time::ZERO, packet, &mut discarded);
-///     // Drop-tail: the third packet finds the queue full.
-///     assert_eq!(matches!(verdict, Verdict::Dropped(_)), handle == 2);
-/// }
-/// let (first, is_marked) = queue.dequeue(Time::ZERO, &mut discarded).unwrap();
-/// assert_eq!((first.handle, is_marked, queue.packets()), (0, false, 1));
-/// ```
-pub trait Discipline {
-    /// Offers a packet; the verdict says what became of it. Packets that it pushes out go to `discarded`.
-    fn enqueue(&mut self, now: Time, item: Item, discarded: &mut Discarded) -> Verdict;
-    /// Returns the next packet to send and whether it must be marked. Packets that the discipline drops on the way go to `discarded`.
-    fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)>;
-    /// Returns whether a packet that finds nothing waiting leaves at once and unmarked, and counts it as [`Discipline::enqueue`] and
-    /// [`Discipline::dequeue`] would. If it does not, or the discipline cannot say, nothing changes and the result is `false`.
-    fn pass(&mut self, _priority: u8, _bytes: u32) -> bool {
-        false
-    }
-    /// Returns the waiting bytes.
-    fn bytes(&self) -> u64;
-    /// Returns the waiting packets.
-    fn packets(&self) -> u64;
-    /// Returns when to ask again if packets wait and [`Discipline::dequeue`] has returned none: the next token of a shaper.
-    fn ready_at(&self) -> Time {
-        Time::NEVER
-    }
-
-    /// Returns whether the discipline must be asked for a packet when the link has nothing more to send, because it notes that time.
-    fn minds_idle(&self) -> bool {
-        false
-    }
-
-    /// Returns whether the discipline keeps priorities apart, so that one can be paused without the others.
-    fn has_priorities(&self) -> bool {
-        false
-    }
-
-    /// Nothing of these priorities, a bit each, may leave from now on (PFC), and everything of all others may.
-    fn set_paused(&mut self, _mask: u8) {}
-
-    /// Returns the priorities, one bit each, of which nothing leaves while nothing of `mask` may.
-    fn stopped_by(&self, mask: u8) -> u8 {
-        mask
-    }
-
-    /// Drops what waits of these priorities, where the discipline keeps them apart: nothing of others.
-    fn drain(&mut self, _now: Time, _mask: u8, _reason: &'static str, _discarded: &mut Discarded) {}
-
-    /// Returns how many queues it has that a switch would look at one by one.
-    fn parts(&self) -> u8 {
-        1
-    }
-
-    /// Returns which of these queues packets of this priority wait in, and the bytes that wait there.
-    fn part_of(&self, _priority: u8) -> (u8, u64) {
-        (0, self.bytes())
-    }
-
-    /// The draws of a discipline that needs them, before the run.
-    fn set_stream(&mut self, _stream: Stream) {}
-
-    /// Other limits from now on, if given; what waits stays.
-    fn set_limits(&mut self, _limit: Option<Limit>, _mark_above: Option<Limit>) {}
-
-    /// Takes out the waiting packets that `of` names, in their order, and returns them. A discipline that cannot do so returns none.
-    fn extract(&mut self, _of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
-        Vec::new()
-    }
-
-    /// The rate of the link that it feeds, at the beginning and whenever it changes.
-    fn set_rate(&mut self, _rate: Rate) {}
-
-    /// A packet of `wire_bytes` and this priority has come, before it is offered; told to disciplines that read congestion headers.
-    fn on_arrival(&mut self, _now: Time, _wire_bytes: u32, _priority: u8, _header: Option<&CongestionHeader>) {}
-
-    /// The packet that [`Discipline::dequeue`] has given last leaves, with a congestion header.
-    fn on_departure(&mut self, _wire_bytes: u32, _header: &mut CongestionHeader) {}
-}
-
-/// Declares the closed set of disciplines, `"name" => file: State(Spec);`: their modules, the scenario's `queue = { kind = ... }`, the enum of the hot loop and the list of names.
+/// Declares the closed set of disciplines, `"name" => file: State(Spec);`: their modules, the scenario's `queue = { kind = ... }`, the enum
+/// of the hot loop and the list of names. The macros `each_spec!` and `each_queue!` match the two enums, for [`dispatch!`].
 macro_rules! queues {
-    ($($(#[doc = $doc:literal])+ $name:literal => $module:ident: $variant:ident($spec:ident);)+) => {
+    (($d:tt) $($(#[doc = $doc:literal])+ $name:literal => $module:ident: $variant:ident($spec:ident);)+) => {
         $(mod $module;
         pub use $module::{$spec, $variant};)+
 
@@ -209,93 +94,19 @@ macro_rules! queues {
             }
         }
 
-        impl Parameters for QueueSpec {
-            type Queue = Queue;
-
-            fn build(&self, bdp_bytes: u64) -> Queue {
-                match self { $(QueueSpec::$variant(spec) => Queue::$variant(spec.build(bdp_bytes)),)+ }
-            }
-
-            fn problem(&self) -> Option<Problem> {
-                match self { $(QueueSpec::$variant(spec) => spec.problem(),)+ }
-            }
-
-            fn answers(&self) -> Answers {
-                match self { $(QueueSpec::$variant(spec) => spec.answers(),)+ }
-            }
-
-            fn classes(&self) -> Vec<(u8, &QueueSpec)> {
-                match self { $(QueueSpec::$variant(spec) => spec.classes(),)+ }
-            }
-
-            fn depths(&self) -> Vec<(&'static str, Bytes)> {
-                match self { $(QueueSpec::$variant(spec) => spec.depths(),)+ }
-            }
+        macro_rules! each_spec {
+            ($d spec:expr, $d held:ident => $d Made:ident: $d body:expr) => {
+                match $d spec { $(QueueSpec::$variant($d held) => $d Made::$variant($d body),)+ }
+            };
+            ($d spec:expr, $d held:ident => $d body:expr) => {
+                match $d spec { $(QueueSpec::$variant($d held) => $d body,)+ }
+            };
         }
 
-        impl Discipline for Queue {
-            #[inline]
-            fn enqueue(&mut self, now: Time, item: Item, discarded: &mut Discarded) -> Verdict {
-                match self { $(Queue::$variant(q) => q.enqueue(now, item, discarded),)+ }
-            }
-            #[inline]
-            fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)> {
-                match self { $(Queue::$variant(q) => q.dequeue(now, discarded),)+ }
-            }
-            #[inline]
-            fn pass(&mut self, priority: u8, bytes: u32) -> bool {
-                match self { $(Queue::$variant(q) => q.pass(priority, bytes),)+ }
-            }
-            fn bytes(&self) -> u64 {
-                match self { $(Queue::$variant(q) => q.bytes(),)+ }
-            }
-            fn packets(&self) -> u64 {
-                match self { $(Queue::$variant(q) => q.packets(),)+ }
-            }
-            fn ready_at(&self) -> Time {
-                match self { $(Queue::$variant(q) => q.ready_at(),)+ }
-            }
-            fn minds_idle(&self) -> bool {
-                match self { $(Queue::$variant(q) => q.minds_idle(),)+ }
-            }
-            fn has_priorities(&self) -> bool {
-                match self { $(Queue::$variant(q) => q.has_priorities(),)+ }
-            }
-            fn set_paused(&mut self, mask: u8) {
-                match self { $(Queue::$variant(q) => q.set_paused(mask),)+ }
-            }
-            fn stopped_by(&self, mask: u8) -> u8 {
-                match self { $(Queue::$variant(q) => q.stopped_by(mask),)+ }
-            }
-            fn drain(&mut self, now: Time, mask: u8, reason: &'static str, discarded: &mut Discarded) {
-                match self { $(Queue::$variant(q) => q.drain(now, mask, reason, discarded),)+ }
-            }
-            fn parts(&self) -> u8 {
-                match self { $(Queue::$variant(q) => q.parts(),)+ }
-            }
-            fn part_of(&self, priority: u8) -> (u8, u64) {
-                match self { $(Queue::$variant(q) => q.part_of(priority),)+ }
-            }
-            fn set_stream(&mut self, stream: Stream) {
-                match self { $(Queue::$variant(q) => q.set_stream(stream),)+ }
-            }
-            fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
-                match self { $(Queue::$variant(q) => q.set_limits(limit, mark_above),)+ }
-            }
-            fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
-                match self { $(Queue::$variant(q) => q.extract(of),)+ }
-            }
-            fn set_rate(&mut self, rate: Rate) {
-                match self { $(Queue::$variant(q) => q.set_rate(rate),)+ }
-            }
-            #[inline]
-            fn on_arrival(&mut self, now: Time, wire_bytes: u32, priority: u8, header: Option<&CongestionHeader>) {
-                match self { $(Queue::$variant(q) => q.on_arrival(now, wire_bytes, priority, header),)+ }
-            }
-            #[inline]
-            fn on_departure(&mut self, wire_bytes: u32, header: &mut CongestionHeader) {
-                match self { $(Queue::$variant(q) => q.on_departure(wire_bytes, header),)+ }
-            }
+        macro_rules! each_queue {
+            ($d queue:expr, $d held:ident => $d body:expr) => {
+                match $d queue { $(Queue::$variant($d held) => $d body,)+ }
+            };
         }
 
         /// Every discipline's name and its one line.
@@ -304,6 +115,7 @@ macro_rules! queues {
 }
 
 queues! {
+    ($)
     /// First in, first out, drop-tail: a packet that does not fit in the limit is dropped
     "fifo" => fifo: Fifo(FifoSpec);
     /// CoDel (RFC 8289): a FIFO that drops or marks at departure when packets have waited for too long
@@ -342,6 +154,134 @@ queues! {
     "wrr" => wrr: Wrr(WrrSpec);
     /// Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
     "tbf" => tbf: Tbf(TbfSpec);
+}
+
+dispatch! {
+    /// The parameters of a queue discipline.
+    pub trait Parameters for QueueSpec by each_spec {
+        type Queue;
+
+        /// Returns the empty queue. `bdp_bytes` is what a limit in BDP refers to.
+        fn build(&self, bdp_bytes: u64) -> Self::Queue;
+
+        /// Returns which parameter is not possible, beyond the ranges that the schema gives.
+        fn problem(&self) -> Option<Problem> {
+            None
+        }
+
+        /// Returns what the discipline answers to those who would otherwise go by its name. A discipline writes only what differs.
+        fn answers(&self) -> Answers {
+            Answers::default()
+        }
+
+        /// Returns priorities, as bits, and queues of its classes, if it has any.
+        fn classes(&self) -> Vec<(u8, &QueueSpec)> {
+            Vec::new()
+        }
+
+        /// Returns what a packet has to fit into beside the limit, by its key.
+        fn depths(&self) -> Vec<(&'static str, Bytes)> {
+            Vec::new()
+        }
+    }
+}
+
+dispatch! {
+    /// One queue discipline. Time never runs backwards between calls.
+    ///
+    /// ```
+    /// use elephan_link::queue::{Discipline, Item, Parameters, QueueSpec, Verdict};
+    /// use elephan_units::Time;
+    ///
+    /// let spec: QueueSpec = serde_json::from_str(r#"{ "kind": "fifo", "limit": "2 p" }"#).unwrap();
+    /// let (mut queue, mut discarded) = (spec.build(0), Vec::new());
+    /// for handle in 0..3 {
+    ///     let packet = Item { handle, bytes: 1500, ..Item::default() };
+    ///     let verdict = queue.enqueue(Time::ZERO, packet, &mut discarded);
+    ///     // Drop-tail: the third packet finds the queue full.
+    ///     assert_eq!(matches!(verdict, Verdict::Dropped(_)), handle == 2);
+    /// }
+    /// let (first, is_marked) = queue.dequeue(Time::ZERO, &mut discarded).unwrap();
+    /// assert_eq!((first.handle, is_marked, queue.packets()), (0, false, 1));
+    /// ```
+    pub trait Discipline for Queue by each_queue {
+        /// Offers a packet; the verdict says what became of it. Packets that it pushes out go to `discarded`.
+        fn enqueue(&mut self, now: Time, item: Item, discarded: &mut Discarded) -> Verdict;
+
+        /// Returns the next packet to send and whether it must be marked. Packets that the discipline drops on the way go to `discarded`.
+        fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)>;
+
+        /// Returns whether a packet that finds nothing waiting leaves at once and unmarked, and counts it as [`Discipline::enqueue`] and
+        /// [`Discipline::dequeue`] would. If it does not, or the discipline cannot say, nothing changes and the result is `false`.
+        #[inline]
+        fn pass(&mut self, priority: u8, bytes: u32) -> bool {
+            false
+        }
+
+        /// Returns the waiting bytes.
+        fn bytes(&self) -> u64;
+
+        /// Returns the waiting packets.
+        fn packets(&self) -> u64;
+
+        /// Returns when to ask again if packets wait and [`Discipline::dequeue`] has returned none: the next token of a shaper.
+        fn ready_at(&self) -> Time {
+            Time::NEVER
+        }
+
+        /// Returns whether the discipline must be asked for a packet when the link has nothing more to send, because it notes that time.
+        fn minds_idle(&self) -> bool {
+            false
+        }
+
+        /// Returns whether the discipline keeps priorities apart, so that one can be paused without the others.
+        fn has_priorities(&self) -> bool {
+            false
+        }
+
+        /// Sets the priorities, one bit each, of which nothing may leave from now on (PFC). Everything of all others may leave.
+        fn set_paused(&mut self, mask: u8) {}
+
+        /// Returns the priorities, one bit each, of which nothing leaves while nothing of `mask` may.
+        fn stopped_by(&self, mask: u8) -> u8 {
+            mask
+        }
+
+        /// Drops the waiting packets of these priorities, if the discipline keeps priorities apart.
+        fn drain(&mut self, now: Time, mask: u8, reason: &'static str, discarded: &mut Discarded) {}
+
+        /// Returns how many queues it has that a switch would look at one by one.
+        fn parts(&self) -> u8 {
+            1
+        }
+
+        /// Returns which of these queues packets of this priority wait in, and the bytes that wait there.
+        fn part_of(&self, priority: u8) -> (u8, u64) {
+            (0, self.bytes())
+        }
+
+        /// Sets the stream of random draws before the run.
+        fn set_stream(&mut self, stream: Stream) {}
+
+        /// Sets other limits, if they are given. Packets that wait stay.
+        fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {}
+
+        /// Takes out the waiting packets that `of` names, in their order, and returns them. A discipline that cannot do so returns none.
+        fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
+            Vec::new()
+        }
+
+        /// Is called with the rate of the link that the queue feeds, at the beginning and whenever the rate changes.
+        fn set_rate(&mut self, rate: Rate) {}
+
+        /// Is called when a packet of `wire_bytes` has come, before it is offered. Only disciplines that read congestion headers are called.
+        #[inline]
+        fn on_arrival(&mut self, now: Time, wire_bytes: u32, priority: u8, header: Option<&CongestionHeader>) {}
+
+        /// Is called when the packet that [`Discipline::dequeue`] has returned last leaves, with a congestion header.
+        #[inline]
+        fn on_departure(&mut self, wire_bytes: u32, header: &mut CongestionHeader) {}
+    }
 }
 
 impl Default for QueueSpec {

@@ -3,7 +3,7 @@
 
 use elephan_link::Framing;
 use elephan_random::Stream;
-use elephan_traffic::{Generate as _, Part, Setting, Shared};
+use elephan_traffic::{Generate as _, Part, Setting, Shared, Spec as _};
 use elephan_units::{Rate, Span};
 
 use super::resolver::Resolver;

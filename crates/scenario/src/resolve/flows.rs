@@ -7,7 +7,7 @@ use elephan_cc::{Spec, Transport};
 use elephan_random::Stream;
 use elephan_roce::CNP_INTERVAL;
 use elephan_tcp::Overrides;
-use elephan_traffic::{Carrier, Kind, Shared};
+use elephan_traffic::{Carrier, Kind, Shared, Spec as _};
 use elephan_units::{Span, Time, stop};
 
 use super::pairs::pairs;

@@ -2,7 +2,7 @@
 
 use elephan_link::queue::QueueSpec;
 use elephan_link::{CongestionManagement, FlowControl};
-use elephan_traffic::Carrier;
+use elephan_traffic::{Carrier, Spec as _};
 
 use super::resolver::Resolver;
 use crate::plan::{FlowPlan, NodeKind};

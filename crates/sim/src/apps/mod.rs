@@ -12,7 +12,7 @@ use elephan_cc::Nic;
 use elephan_engine::{Alarm, Bell};
 use elephan_scenario::{FlowPlan, Traffic};
 use elephan_tcp::{Endpoint, Options, State};
-use elephan_traffic::{Carrier, Generate, MessageQueue, Part, Source};
+use elephan_traffic::{Carrier, Generate, MessageQueue, Part, Source, Spec as _};
 use elephan_units::{Span, Time, stop};
 
 use crate::clocks::room;

@@ -2,7 +2,7 @@
 
 use elephan_random::Stream;
 use elephan_scenario::FlowPlan;
-use elephan_traffic::{Carrier, Part, Setting, Source};
+use elephan_traffic::{Carrier, Part, Setting, Source, Spec as _};
 use elephan_units::{Rate, Time};
 
 use crate::sockets::{TCP_IP_HEADERS, UDP_IP_HEADERS};

@@ -15,6 +15,7 @@ use elephan_host::copy::Pipeline;
 use elephan_host::disk::Disk;
 use elephan_scenario::FlowPlan;
 use elephan_tcp::Endpoint;
+use elephan_traffic::Spec as _;
 use elephan_units::{Time, stop};
 
 use crate::flow::{Application, Flow, Socket, stable_key};
