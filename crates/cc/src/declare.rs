@@ -1,10 +1,11 @@
 //! What every congestion control and slow start declares about itself in the same words: its parameters and its internals.
 
-use crate::{Abe, Invalid};
+use crate::Abe;
+use elephan_units::InvalidParameter;
 
 /// Parameters that know the ranges of their values.
 pub trait Ranges {
-    fn in_range(&self) -> Result<(), Invalid>;
+    fn in_range(&self) -> Result<(), InvalidParameter>;
 
     /// ABE, if they ask for it.
     fn abe(&self) -> Option<Abe> {
@@ -63,7 +64,7 @@ macro_rules! parameters {
         }
 
         impl $crate::declare::Ranges for Parameters {
-            fn in_range(&self) -> Result<(), $crate::Invalid> {
+            fn in_range(&self) -> Result<(), elephan_units::InvalidParameter> {
                 $($($crate::declare::range!(between self.$name, $name, $($open)+);)?
                 $($crate::declare::range!(within self.$name, $name, $($closed)+);)?
                 $($crate::declare::range!($half self.$name, $name, $($half_open)+);)?)+
@@ -102,12 +103,12 @@ pub(crate) use loss_based;
 macro_rules! range {
     ($kind:ident $value:expr, $name:ident, min = $low:literal) => {
         if let Some(value) = $crate::declare::Number::given($value) {
-            $crate::Invalid::$kind(stringify!($name), value, f64::from($low), $crate::declare::LIMIT)?
+            elephan_units::InvalidParameter::$kind(stringify!($name), value, f64::from($low), $crate::declare::LIMIT)?
         }
     };
     ($kind:ident $value:expr, $name:ident, min = $low:literal, max = $high:literal) => {
         if let Some(value) = $crate::declare::Number::given($value) {
-            $crate::Invalid::$kind(stringify!($name), value, f64::from($low), f64::from($high))?
+            elephan_units::InvalidParameter::$kind(stringify!($name), value, f64::from($low), f64::from($high))?
         }
     };
 }

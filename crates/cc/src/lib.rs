@@ -49,5 +49,5 @@ pub use declare::{Internals, Ranges, State};
 pub use event::{Abe, Ack, Question, ReduceFrom, Signal, Window};
 pub use needs::Needs;
 pub use rdma::{Nic, Transport};
-pub use registry::{Description, Invalid, Model, Parameter, SpecError};
+pub use registry::{Description, Model, Parameter, SpecError};
 pub use traits::{Marks as NeededMarks, Traits};

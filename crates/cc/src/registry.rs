@@ -4,6 +4,7 @@
 use crate::declare::{Internals, Ranges, State};
 use crate::needs::Needs;
 use crate::traits::Traits;
+use elephan_units::InvalidParameter;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,7 +39,7 @@ pub trait Model: Internals + Sized {
     }
 
     /// Refuses values that the model is not defined for beyond the ranges of its parameters.
-    fn check(_: &Self::Parameters) -> Result<(), Invalid> {
+    fn check(_: &Self::Parameters) -> Result<(), InvalidParameter> {
         Ok(())
     }
 }
@@ -60,47 +61,6 @@ pub struct Description {
     pub presets: &'static [&'static str],
     pub parameters: Vec<Parameter>,
     pub states: &'static [State],
-}
-
-/// A value that a parameter cannot have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invalid {
-    pub parameter: &'static str,
-    pub reason: String,
-}
-
-impl Invalid {
-    /// `value` must lie strictly between `low` and `high`.
-    pub fn between(parameter: &'static str, value: f64, low: f64, high: f64) -> Result<(), Invalid> {
-        if value > low && value < high {
-            return Ok(());
-        }
-        Err(Invalid { parameter, reason: format!("must be above {low} and below {high}, not {value}") })
-    }
-
-    /// `value` must lie between `low` and `high`, or be one of them.
-    pub fn within(parameter: &'static str, value: f64, low: f64, high: f64) -> Result<(), Invalid> {
-        if value >= low && value <= high {
-            return Ok(());
-        }
-        Err(Invalid { parameter, reason: format!("must be between {low} and {high}, not {value}") })
-    }
-
-    /// `value` must lie above `low` and not above `high`.
-    pub fn above(parameter: &'static str, value: f64, low: f64, high: f64) -> Result<(), Invalid> {
-        if value > low && value <= high {
-            return Ok(());
-        }
-        Err(Invalid { parameter, reason: format!("must be above {low} and at most {high}, not {value}") })
-    }
-
-    /// `value` must not lie below `low`, and must lie below `high`.
-    pub fn below(parameter: &'static str, value: f64, low: f64, high: f64) -> Result<(), Invalid> {
-        if value >= low && value < high {
-            return Ok(());
-        }
-        Err(Invalid { parameter, reason: format!("must be at least {low} and below {high}, not {value}") })
-    }
 }
 
 /// Why a text does not say which model to use. `given` and `known` serve a nearest-name hint.

@@ -24,7 +24,7 @@
 //! Left out: more than one processor; caches; checksums and copies by length; the scheduler's share for processes under load
 //! (`ksoftirqd`), so that silence is the longest possible.
 
-use elephan_units::{Span, Time};
+use elephan_units::{InvalidParameter, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -87,11 +87,11 @@ impl Cpu {
     }
 
     /// The key of a value that cannot be, and why.
-    pub fn problem(&self) -> Option<(&'static str, String)> {
+    pub fn problem(&self) -> Option<InvalidParameter> {
         match self.logger {
-            Some(Span::ZERO) => return Some(("logger", "0 s: leave it out for none".to_owned())),
+            Some(Span::ZERO) => return Some(InvalidParameter::new("logger", "0 s: leave it out for none")),
             Some(every) if every < LOGGER_MIN => {
-                return Some(("logger", format!("{every}: a line takes {LOGGER_MIN} at least")));
+                return Some(InvalidParameter::new("logger", format!("{every}: a line takes {LOGGER_MIN} at least")));
             }
             _ => {}
         }
@@ -103,7 +103,7 @@ impl Cpu {
             ("segment", self.segment),
         ];
         let dear = costs.into_iter().find(|(_, cost)| *cost > COST_MAX);
-        dear.map(|(key, cost)| (key, format!("{cost} for one is more than {COST_MAX}, the most")))
+        dear.map(|(key, cost)| InvalidParameter::new(key, format!("{cost} for one is more than {COST_MAX}, the most")))
     }
 }
 

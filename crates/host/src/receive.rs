@@ -23,7 +23,7 @@
 
 use std::collections::VecDeque;
 
-use elephan_units::{Bytes, PS_PER_S, Packets, Rate, Span, Time};
+use elephan_units::{Bytes, InvalidParameter, PS_PER_S, Packets, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -104,24 +104,24 @@ impl Default for Receive {
 
 impl Receive {
     /// The key of a value that cannot be, and why.
-    pub fn problem(&self) -> Option<(&'static str, String)> {
+    pub fn problem(&self) -> Option<InvalidParameter> {
         for (key, limit) in [("ring", self.ring), ("backlog", self.backlog)] {
             if limit == Packets(0) {
-                return Some((key, "0 p: no frame would ever be received".to_owned()));
+                return Some(InvalidParameter::new(key, "0 p: no frame would ever be received"));
             }
         }
         if self.delay > DELAY_MAX {
-            return Some(("delay", format!("{} is more than a minute", self.delay)));
+            return Some(InvalidParameter::new("delay", format!("{} is more than a minute", self.delay)));
         }
         if self.coalesce_frames > 0 && self.coalesce == Span::ZERO {
             let message = "the last frames would wait for ever: say for how long with coalesce";
-            return Some(("coalesce_frames", message.to_owned()));
+            return Some(InvalidParameter::new("coalesce_frames", message));
         }
         if self.gro && !self.napi {
-            return Some(("gro", "works in the poll of NAPI: set napi = true".to_owned()));
+            return Some(InvalidParameter::new("gro", "works in the poll of NAPI: set napi = true"));
         }
         if self.reader_block.get() == 0 {
-            return Some(("reader_block", "0 B: nothing would ever be read".to_owned()));
+            return Some(InvalidParameter::new("reader_block", "0 B: nothing would ever be read"));
         }
         None
     }

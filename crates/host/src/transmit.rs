@@ -23,7 +23,7 @@
 
 use std::collections::VecDeque;
 
-use elephan_units::{Bytes, PS_PER_S, Packets, Rate, Span, Time, Transmitter};
+use elephan_units::{Bytes, InvalidParameter, PS_PER_S, Packets, Rate, Span, Time, Transmitter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,27 +77,28 @@ pub(crate) const DELAY_MAX: Span = Span(60 * PS_PER_S);
 
 impl Transmit {
     /// What cannot be, with the key it is about.
-    pub fn problem(&self) -> Option<(&'static str, String)> {
+    pub fn problem(&self) -> Option<InvalidParameter> {
         if self.room() == 0 {
-            return Some((
+            return Some(InvalidParameter::new(
                 "txqueuelen",
-                "0 p with a ring of 0 p: no packet could wait while another is sent".to_owned(),
+                "0 p with a ring of 0 p: no packet could wait while another is sent",
             ));
         }
         if self.pacing.is_some() && self.gap.is_some() {
-            return Some(("gap", "pacing and gap: the device keeps one of them".to_owned()));
+            return Some(InvalidParameter::new("gap", "pacing and gap: the device keeps one of them"));
         }
         if self.delay > DELAY_MAX {
-            return Some(("delay", format!("{} is more than a minute", self.delay)));
+            return Some(InvalidParameter::new("delay", format!("{} is more than a minute", self.delay)));
         }
         if self.small_queues == Some(Bytes(0)) {
-            return Some(("small_queues", "0 B: leave it out for sockets without a bound".to_owned()));
+            return Some(InvalidParameter::new("small_queues", "0 B: leave it out for sockets without a bound"));
         }
         match self.burst {
-            Some(Bytes(0)) => Some(("burst", "0 B: leave it out for single segments".to_owned())),
-            Some(Bytes(bytes)) if bytes > BURST_MAX => {
-                Some(("burst", format!("{} is beyond 512 KiB, the longest burst of Linux", Bytes(bytes))))
-            }
+            Some(Bytes(0)) => Some(InvalidParameter::new("burst", "0 B: leave it out for single segments")),
+            Some(Bytes(bytes)) if bytes > BURST_MAX => Some(InvalidParameter::new(
+                "burst",
+                format!("{} is beyond 512 KiB, the longest burst of Linux", Bytes(bytes)),
+            )),
             _ => None,
         }
     }
@@ -333,17 +334,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be() {
-        let of = |words: Transmit| words.problem().map(|(key, _)| key);
+        let of = |words: Transmit| words.problem().map(|invalid| invalid.parameter);
         let base = Transmit::default();
         assert_eq!(of(base), None);
         assert_eq!(of(Transmit { txqueuelen: Packets(0), ..base }), None);
-        assert_eq!(of(Transmit { txqueuelen: Packets(0), ring: Packets(0), ..base }), Some("txqueuelen"));
+        assert_eq!(of(Transmit { txqueuelen: Packets(0), ring: Packets(0), ..base }), Some("txqueuelen".into()));
         let both = Transmit { pacing: Some(Rate(1)), gap: Some(Span(1)), ..base };
-        assert_eq!(of(both), Some("gap"));
-        assert_eq!(of(Transmit { delay: Span(61 * PS_PER_S), ..base }), Some("delay"));
-        assert_eq!(of(Transmit { small_queues: Some(Bytes(0)), ..base }), Some("small_queues"));
+        assert_eq!(of(both), Some("gap".into()));
+        assert_eq!(of(Transmit { delay: Span(61 * PS_PER_S), ..base }), Some("delay".into()));
+        assert_eq!(of(Transmit { small_queues: Some(Bytes(0)), ..base }), Some("small_queues".into()));
         assert_eq!(of(Transmit { small_queues: Some(Bytes(1)), ..base }), None);
-        assert_eq!(of(Transmit { burst: Some(Bytes(0)), ..base }), Some("burst"));
-        assert_eq!(of(Transmit { burst: Some(Bytes(1 << 20)), ..base }), Some("burst"));
+        assert_eq!(of(Transmit { burst: Some(Bytes(0)), ..base }), Some("burst".into()));
+        assert_eq!(of(Transmit { burst: Some(Bytes(1 << 20)), ..base }), Some("burst".into()));
     }
 }

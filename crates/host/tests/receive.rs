@@ -168,9 +168,9 @@ fn a_udp_socket_is_a_leaky_bucket() {
 #[test]
 fn what_cannot_be_is_refused() {
     let none = Receive { backlog: Packets(0), ..Receive::default() };
-    assert_eq!(none.problem().unwrap().0, "backlog");
-    assert_eq!(Receive { gro: true, ..Receive::default() }.problem().unwrap().0, "gro");
-    assert_eq!(Receive { coalesce_frames: 4, ..Receive::default() }.problem().unwrap().0, "coalesce_frames");
+    assert_eq!(none.problem().unwrap().parameter, "backlog");
+    assert_eq!(Receive { gro: true, ..Receive::default() }.problem().unwrap().parameter, "gro");
+    assert_eq!(Receive { coalesce_frames: 4, ..Receive::default() }.problem().unwrap().parameter, "coalesce_frames");
     assert!(Receive::default().problem().is_none());
 }
 

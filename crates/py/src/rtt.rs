@@ -58,7 +58,9 @@ impl RttEstimator {
             let known = || elephan_tcp::stacks().iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
             let unknown = || scenario_error(format!("unknown stack `{stack}`; known: {}", known()));
             let mut options = self::stack(stack).ok_or_else(unknown)?;
-            options.apply(&overrides).map_err(scenario_error)?;
+            options
+                .apply(&overrides)
+                .map_err(|invalid| scenario_error(format!("{} {}", invalid.parameter, invalid.reason)))?;
             Ok(RttEstimator(Estimator::of(&options)))
         })
     }

@@ -28,6 +28,6 @@ mod receiver;
 mod sender;
 pub mod wire;
 
-pub use options::{CNP_INTERVAL, Invalid, Options};
+pub use options::{CNP_INTERVAL, Options};
 pub use receiver::{Answer, Receiver, Reply};
 pub use sender::{Acknowledgement, Counters, Data, Path, Sender};

@@ -1,6 +1,6 @@
 //! The options of a connection, as a scenario writes them.
 
-use elephan_units::{Bytes, Span};
+use elephan_units::{Bytes, InvalidParameter, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,20 +51,13 @@ impl Default for Options {
 /// Least time between notifications of the paper's receiver (Zhu et al. 2015).
 pub const CNP_INTERVAL: Span = Span::from_us(50);
 
-/// A value that an option cannot have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invalid {
-    pub option: &'static str,
-    pub reason: String,
-}
-
 /// Largest payload of a UDP datagram with the headers of RoCE and telemetry.
 const MTU_MAX: u64 = 65_535 - 44 - 42;
 
 impl Options {
     /// What cannot be, if anything.
-    pub fn problem(&self) -> Option<Invalid> {
-        let of = |option, reason: String| Some(Invalid { option, reason });
+    pub fn problem(&self) -> Option<InvalidParameter> {
+        let of = |option: &'static str, reason: String| Some(InvalidParameter::new(option, reason));
         if self.mtu.0 == 0 || self.mtu.0 > MTU_MAX {
             return of("mtu", format!("\"{}\": a packet holds from 1 B to {MTU_MAX} B", self.mtu));
         }

@@ -103,7 +103,7 @@ fn profile_file(name: &str, files: Files<'_>) -> Result<ProfileFile, String> {
     let file: ProfileFile =
         serde_json::from_value(tree.to_json()).map_err(|e| format!("{path}: {}", e.to_string().replace('\n', " ")))?;
     match file.problem() {
-        Some((key, message)) => Err(shown(Problem::at(&tree, Path::default().key(key), message))),
+        Some(invalid) => Err(shown(Problem::at(&tree, Path::default().key(&invalid.parameter), invalid.reason))),
         None => Ok(file),
     }
 }
@@ -126,7 +126,7 @@ pub fn disk(name: &str, table: Map<String, Json>) -> Result<DiskSpec, Errors> {
     let mut spec: DiskSpec =
         serde_json::from_value(tree.to_json()).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
     match spec.problem() {
-        Some(invalid) => Err(Errors::one(name, invalid.key, invalid.message)),
+        Some(invalid) => Err(Errors::one(name, invalid.parameter, invalid.reason)),
         None => {
             spec.resolve();
             Ok(spec)

@@ -5,7 +5,7 @@ use elephan_link::CongestionManagement;
 use elephan_link::congestion::Handling;
 use elephan_link::queue::{Parameters, QueueSpec};
 use elephan_tcp::{Options, Overrides};
-use elephan_units::Size;
+use elephan_units::{InvalidParameter, Size};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
@@ -43,7 +43,7 @@ pub fn tcp_options(name: &str, stack: &str, table: Map<String, Json>) -> Result<
     {
         overrides.congestion_control = Some(congestion_control);
     }
-    options.apply(&overrides).map_err(|e| fail(e.option, format!("{} (stack {stack})", e.reason)))?;
+    options.apply(&overrides).map_err(|e| fail(&e.parameter, format!("{} (stack {stack})", e.reason)))?;
     Ok(options)
 }
 
@@ -72,8 +72,8 @@ pub fn queue(name: &str, kind: &str, table: Map<String, Json>, bdp_bytes: u64) -
         }
         _ => None,
     };
-    match limit.map(|message| ("limit", message.to_owned())).or_else(|| spec.problem()) {
-        Some((key, message)) => Err(Errors::one(name, key, message)),
+    match limit.map(|reason| InvalidParameter::new("limit", reason)).or_else(|| spec.problem()) {
+        Some(invalid) => Err(Errors::one(name, invalid.parameter, invalid.reason)),
         None => Ok(spec),
     }
 }
@@ -104,7 +104,7 @@ pub fn congestion_management(name: &str, kind: &str, table: Map<String, Json>) -
     let management: CongestionManagement =
         serde_json::from_value(given.to_json()).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
     match management.problem() {
-        Some((key, message)) => Err(Errors::one(name, key, message)),
+        Some(invalid) => Err(Errors::one(name, invalid.parameter, invalid.reason)),
         None => Ok(management),
     }
 }
@@ -114,7 +114,7 @@ pub fn congestion_management(name: &str, kind: &str, table: Map<String, Json>) -
 pub fn transmit(name: &str, table: Map<String, Json>) -> Result<Transmit, Errors> {
     let words: Transmit = host_model(name, "Transmit", table)?;
     match words.problem() {
-        Some((key, message)) => Err(Errors::one(name, key, message)),
+        Some(invalid) => Err(Errors::one(name, invalid.parameter, invalid.reason)),
         None => Ok(words),
     }
 }
@@ -123,7 +123,7 @@ pub fn transmit(name: &str, table: Map<String, Json>) -> Result<Transmit, Errors
 pub fn receive(name: &str, table: Map<String, Json>) -> Result<Receive, Errors> {
     let words: Receive = host_model(name, "Receive", table)?;
     match words.problem() {
-        Some((key, message)) => Err(Errors::one(name, key, message)),
+        Some(invalid) => Err(Errors::one(name, invalid.parameter, invalid.reason)),
         None => Ok(words),
     }
 }

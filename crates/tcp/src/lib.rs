@@ -33,7 +33,7 @@ pub use fast_open::{
     COOKIE_MAX_BYTES, COOKIE_MIN_BYTES, Cookie, FastOpenFailure, FastOpenLesson, FastOpenListener, FastOpenMemory,
     FastOpenOption, FastOpenPause, FastOpenRequest,
 };
-pub use options::{DEFAULT_STACK, OptionError, Options, Overrides, congestion_control_in, stack, stacks};
+pub use options::{DEFAULT_STACK, Options, Overrides, congestion_control_in, stack, stacks};
 pub use recovery::CaState;
 pub use segment::*;
 pub use stats::{Snapshot, Stats};

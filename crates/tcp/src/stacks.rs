@@ -2,8 +2,8 @@
 
 use crate::options::{
     AccEcnOptions, AccEcnRule, Acceptance, DelayedAckRule, DsackRule, Ecn, FastOpen, LocalDrop, LossDetection,
-    NagleRule, NewrenoTimer, OptionError, Origin, Pacing, Provenance, RackRule, ReceiveCharge, RecoveryRule,
-    RecoverySteps, Reduction, Row, RtoRule, RttSampling, Undo, WindowProbe, WindowUpdate, options, text,
+    NagleRule, NewrenoTimer, Origin, Pacing, Provenance, RackRule, ReceiveCharge, RecoveryRule, RecoverySteps,
+    Reduction, Row, RtoRule, RttSampling, Undo, WindowProbe, WindowUpdate, options, text,
 };
 use elephan_cc::algorithm::{cubic::Cubic, reno::Reno};
 use elephan_cc::{Model, Spec, slow_start};

@@ -1,10 +1,10 @@
 //! `bulk`: one stream of bytes as fast as TCP takes it, endless or of a given size.
 
-use elephan_units::{Bytes, Span};
+use elephan_units::{Bytes, InvalidParameter, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Carrier, Generate, Invalid, Offer, Setting, Spec};
+use crate::{Carrier, Generate, Offer, Setting, Spec};
 
 /// Keys of `kind = "bulk"`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,9 +25,11 @@ pub struct Source {
 impl Spec for Bulk {
     type Source = Source;
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidParameter> {
         match self.size {
-            Some(Bytes(0)) => Err(Invalid::new("size", "must be at least 1 byte; leave it out for an endless stream")),
+            Some(Bytes(0)) => {
+                Err(InvalidParameter::new("size", "must be at least 1 byte; leave it out for an endless stream"))
+            }
             _ => Ok(()),
         }
     }

@@ -5,11 +5,11 @@
 //! tells how much memory lies before it: the first packet lost is number n = M / (B (1 - s / f)), with B the bytes that a packet
 //! takes of the memory M (Meijer, de Laat and others at Amsterdam, 2002 and 2003, sent 45 000 of 1 kB).
 
-use elephan_units::{Bytes, Rate};
+use elephan_units::{Bytes, InvalidParameter, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Carrier, GapDistribution, Gaps, Generate, Interval, Invalid, Offer, Setting, Spec};
+use crate::{Carrier, GapDistribution, Gaps, Generate, Interval, Offer, Setting, Spec};
 
 /// RFC 768 and RFC 791: 65,535 less 20 bytes of IP and 8 of UDP.
 const PAYLOAD_MAX_BYTES: u64 = 65_507;
@@ -48,19 +48,19 @@ pub struct Source {
 impl Spec for Burst {
     type Source = Source;
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidParameter> {
         if !(1..=PACKETS_MAX).contains(&self.packets) {
-            return Err(Invalid::new(
+            return Err(InvalidParameter::new(
                 "packets",
                 format!("a burst has 1 to {PACKETS_MAX} packets, not {}", self.packets),
             ));
         }
         if !(1..=PAYLOAD_MAX_BYTES).contains(&self.packet_size.0) {
             let message = format!("{} is not a UDP payload: 1 to {PAYLOAD_MAX_BYTES} bytes", self.packet_size);
-            return Err(Invalid::new("packet_size", message));
+            return Err(InvalidParameter::new("packet_size", message));
         }
         match self.rate {
-            Some(Rate(0)) => Err(Invalid::new("rate", "a rate cannot be zero")),
+            Some(Rate(0)) => Err(InvalidParameter::new("rate", "a rate cannot be zero")),
             _ => Ok(()),
         }
     }

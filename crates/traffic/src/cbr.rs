@@ -1,11 +1,11 @@
 //! `cbr`: UDP packets of one size. The rate is on the wire: it counts the payload, all headers, the link's framing,
 //! preamble and gap, so `rate = "1 Gbps"` fills a link of 1 Gb/s; the gap is wire bytes x 8 / rate exactly.
 
-use elephan_units::{Bytes, Rate};
+use elephan_units::{Bytes, InvalidParameter, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Carrier, GapDistribution, Gaps, Generate, Interval, Invalid, Offer, Setting, Spec};
+use crate::{Carrier, GapDistribution, Gaps, Generate, Interval, Offer, Setting, Spec};
 
 /// RFC 768 and RFC 791: 65,535 less 20 bytes of IP and 8 of UDP.
 const PAYLOAD_MAX_BYTES: u64 = 65_507;
@@ -43,13 +43,13 @@ pub struct Source {
 impl Spec for Cbr {
     type Source = Source;
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidParameter> {
         if self.rate.0 == 0 {
-            return Err(Invalid::new("rate", "a rate cannot be zero"));
+            return Err(InvalidParameter::new("rate", "a rate cannot be zero"));
         }
         if !(1..=PAYLOAD_MAX_BYTES).contains(&self.packet_size.0) {
             let message = format!("{} is not a UDP payload: 1 to {PAYLOAD_MAX_BYTES} bytes", self.packet_size);
-            return Err(Invalid::new("packet_size", message));
+            return Err(InvalidParameter::new("packet_size", message));
         }
         self.gaps.validate(Interval::of_bytes(self.packet_size.0, self.rate))
     }

@@ -13,6 +13,7 @@
 //! `size_bytes, cdf` (for times `time_s`, `time_ms`, `time_us` or `time_ns`) and a line per point; empty lines and those that
 //! begin with `#` do not count. The published ones are such files in the folder `data` of this crate, each naming its source.
 
+use elephan_units::InvalidParameter;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -22,7 +23,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::Invalid;
 use crate::quantity::Quantity;
 use crate::trace::{TraceError, cells, picoseconds, units_of_time};
 
@@ -72,8 +72,8 @@ impl<Q: Quantity> Cdf<Q> {
         self.points.iter().map(|(q, p)| (q.raw() as f64, *p)).collect()
     }
 
-    pub(crate) fn validate(&self, key: &str) -> Result<(), Invalid> {
-        let fail = |message: String| Err(Invalid::new(key, message));
+    pub(crate) fn validate(&self, key: &str) -> Result<(), InvalidParameter> {
+        let fail = |message: String| Err(InvalidParameter::new(key.to_owned(), message));
         for (i, (q, p)) in self.points.iter().enumerate() {
             if !(0.0..=1.0).contains(p) {
                 return fail(format!("{p}: a cumulative probability is from 0 to 1"));

@@ -8,11 +8,11 @@
 //! connections, checksums, compression, restarts, bbcp's own default window of 64 KB (here the stack's, unless given).
 
 use elephan_host::copy::Program;
-use elephan_units::Bytes;
+use elephan_units::{Bytes, InvalidParameter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Carrier, Generate, Invalid, Offer, Setting, Spec};
+use crate::{Carrier, Generate, Offer, Setting, Spec};
 
 /// Streams and buffers beyond which nobody has gone.
 const STREAMS_MAX: u32 = 1000;
@@ -129,8 +129,8 @@ pub struct Source;
 impl Spec for DiskCopy {
     type Source = Source;
 
-    fn validate(&self) -> Result<(), Invalid> {
-        let fail = |key: &str, message: String| Err(Invalid::new(key, message));
+    fn validate(&self) -> Result<(), InvalidParameter> {
+        let fail = |key: &'static str, message: String| Err(InvalidParameter::new(key, message));
         if self.size.is_some_and(|size| !(1..=SIZE_MAX).contains(&size.0)) {
             return fail("size", "must be from 1 B to 2^53 B; leave it out for a file without end".into());
         }

@@ -9,6 +9,7 @@
 //! Means: Pareto shape scale / (shape - 1) for shape > 1, else infinite; log-normal median exp(sigma^2 / 2)
 //! (Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions 1, chapters 20 and 14).
 
+use elephan_units::InvalidParameter;
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,7 +19,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::Invalid;
 use crate::cdf::{self, Cdf, Points};
 use crate::quantity::Quantity;
 
@@ -179,42 +179,46 @@ impl<Q: Quantity> Distribution<Q> {
     }
 
     /// What is wrong with the parameters, if anything is; `key` is where the distribution stands.
-    pub fn validate(&self, key: &str) -> Result<(), Invalid> {
+    pub fn validate(&self, key: &str) -> Result<(), InvalidParameter> {
         let positive = |name: &str, q: Q| match q.raw() {
-            0 => Err(Invalid::new(format!("{key}{name}"), format!("a {} here must be above zero", Q::WHAT))),
+            0 => Err(InvalidParameter::new(format!("{key}{name}"), format!("a {} here must be above zero", Q::WHAT))),
             _ => Ok(()),
         };
         match *self {
             Distribution::Fixed(q) => positive("", q),
             Distribution::Exponential(q) => positive(".exponential", q),
-            Distribution::Uniform(low, high) if low.raw() > high.raw() => {
-                Err(Invalid::new(format!("{key}.uniform"), format!("{low} is above {high}; write the lower end first")))
-            }
+            Distribution::Uniform(low, high) if low.raw() > high.raw() => Err(InvalidParameter::new(
+                format!("{key}.uniform"),
+                format!("{low} is above {high}; write the lower end first"),
+            )),
             Distribution::Uniform(_, high) => positive(".uniform", high),
             Distribution::Pareto(Pareto { shape, mean, scale }) => {
                 let key_of_shape = format!("{key}.pareto.shape");
                 if !(shape.is_finite() && shape > 0.0) {
-                    return Err(Invalid::new(key_of_shape, format!("the shape must be a number above 0, not {shape}")));
+                    return Err(InvalidParameter::new(
+                        key_of_shape,
+                        format!("the shape must be a number above 0, not {shape}"),
+                    ));
                 }
                 match (mean, scale) {
                     (Some(_), None) if shape <= 1.0 => {
-                        Err(Invalid::new(key_of_shape, format!("a mean needs a shape above 1, not {shape}")))
+                        Err(InvalidParameter::new(key_of_shape, format!("a mean needs a shape above 1, not {shape}")))
                     }
                     (Some(mean), None) => positive(".pareto.mean", mean),
                     (None, Some(scale)) => positive(".pareto.scale", scale),
-                    _ => Err(Invalid::new(format!("{key}.pareto"), "needs exactly one of mean, scale")),
+                    _ => Err(InvalidParameter::new(format!("{key}.pareto"), "needs exactly one of mean, scale")),
                 }
             }
             Distribution::Lognormal(Lognormal { median, mean, sigma }) => {
                 // exp(sigma^2 / 2) would overflow beyond 37; nothing real is near 10.
                 if !(0.0..=10.0).contains(&sigma) {
                     let message = format!("sigma must be between 0 and 10, not {sigma}");
-                    return Err(Invalid::new(format!("{key}.lognormal.sigma"), message));
+                    return Err(InvalidParameter::new(format!("{key}.lognormal.sigma"), message));
                 }
                 match (median, mean) {
                     (Some(median), None) => positive(".lognormal.median", median),
                     (None, Some(mean)) => positive(".lognormal.mean", mean),
-                    _ => Err(Invalid::new(format!("{key}.lognormal"), "needs exactly one of median, mean")),
+                    _ => Err(InvalidParameter::new(format!("{key}.lognormal"), "needs exactly one of median, mean")),
                 }
             }
             Distribution::Cdf(ref cdf) => cdf.validate(&format!("{key}.cdf")),

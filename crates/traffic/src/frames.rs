@@ -6,12 +6,12 @@
 //! probability is the load of the first link.
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, PS_PER_S, Rate, Span};
+use elephan_units::{Bytes, InvalidParameter, PS_PER_S, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Carrier, Destinations, Gap, GapDistribution, Gaps, Generate, Interval, Invalid, Offer, Part, Setting, Shared, Spec,
+    Carrier, Destinations, Gap, GapDistribution, Gaps, Generate, Interval, Offer, Part, Setting, Shared, Spec,
 };
 
 /// IEEE 802.3: header and frame check sequence.
@@ -69,24 +69,24 @@ impl Frames {
 impl Spec for Frames {
     type Source = Source;
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidParameter> {
         let (least, most) = FRAME_RANGE;
         if !(least..=most).contains(&self.frame_size.0) {
             let message = format!("{} is not an Ethernet frame: {least} to {most} bytes", self.frame_size);
-            return Err(Invalid::new("frame_size", message));
+            return Err(InvalidParameter::new("frame_size", message));
         }
         match (self.rate, &self.gap) {
-            (Some(Rate(0)), None) => Err(Invalid::new("rate", "a rate cannot be zero")),
+            (Some(Rate(0)), None) => Err(InvalidParameter::new("rate", "a rate cannot be zero")),
             (Some(rate), None) => match (self.slot, &self.gaps) {
-                (Some(_), _) => Err(Invalid::new("slot", "only gap = { bernoulli = ... } has slots")),
+                (Some(_), _) => Err(InvalidParameter::new("slot", "only gap = { bernoulli = ... } has slots")),
                 (None, Some(distribution)) => distribution.validate(Interval::of_bytes(self.frame_size.0, rate)),
                 (None, None) => Ok(()),
             },
             (None, Some(_)) if self.gaps.is_some() => {
-                Err(Invalid::new("gaps", "goes with rate; with gap the distribution is in gap"))
+                Err(InvalidParameter::new("gaps", "goes with rate; with gap the distribution is in gap"))
             }
             (None, Some(gap)) => gap.validate(self.slot),
-            _ => Err(Invalid::new("", "frames need exactly one of rate, gap")),
+            _ => Err(InvalidParameter::new("", "frames need exactly one of rate, gap")),
         }
     }
 

@@ -12,14 +12,14 @@ use std::borrow::Cow;
 use std::fmt;
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, PS_PER_S, Rate, Span, stop};
+use elephan_units::{Bytes, InvalidParameter, PS_PER_S, Rate, Span, stop};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::quantity::Quantity;
-use crate::{Distribution, Invalid, Sampler};
+use crate::{Distribution, Sampler};
 
 /// Less than the smallest frame takes at 400 Gb/s: shorter slots only fill the memory.
 const SLOT_MIN: Span = Span::from_ns(1);
@@ -49,16 +49,16 @@ pub enum Gap {
 
 impl Gap {
     /// What is wrong with it, if anything is; `slot` is what goes with slots.
-    pub(crate) fn validate(&self, slot: Option<Span>) -> Result<(), Invalid> {
+    pub(crate) fn validate(&self, slot: Option<Span>) -> Result<(), InvalidParameter> {
         match (self, slot) {
             (Gap::Bernoulli(p), _) if !(*p > 0.0 && *p <= 1.0) => {
-                Err(Invalid::new("gap.bernoulli", format!("a probability above 0, at most 1, not {p}")))
+                Err(InvalidParameter::new("gap.bernoulli", format!("a probability above 0, at most 1, not {p}")))
             }
             (Gap::Bernoulli(_), Some(slot)) if slot < SLOT_MIN => {
-                Err(Invalid::new("slot", format!("{slot}: a slot lasts {SLOT_MIN} at least")))
+                Err(InvalidParameter::new("slot", format!("{slot}: a slot lasts {SLOT_MIN} at least")))
             }
             (Gap::Bernoulli(_), _) => Ok(()),
-            (Gap::Drawn(_), Some(_)) => Err(Invalid::new("slot", "only gap = { bernoulli = ... } has slots")),
+            (Gap::Drawn(_), Some(_)) => Err(InvalidParameter::new("slot", "only gap = { bernoulli = ... } has slots")),
             (Gap::Drawn(distribution), None) => distribution.validate("gap"),
         }
     }
@@ -177,17 +177,17 @@ impl GapDistribution {
     }
 
     /// What is wrong with the distribution for gaps of this mean, if anything is.
-    pub(crate) fn validate(&self, interval: Interval) -> Result<(), Invalid> {
+    pub(crate) fn validate(&self, interval: Interval) -> Result<(), InvalidParameter> {
         let GapDistribution::Bursts(Bursts { on, off }) = self else { return Ok(()) };
         for (key, distribution) in [("gaps.bursts.on", on), ("gaps.bursts.off", off)] {
             distribution.validate(key)?;
             if !distribution.mean().is_finite() {
-                return Err(Invalid::new(key, "has no finite mean, so a load cannot be met"));
+                return Err(InvalidParameter::new(key, "has no finite mean, so a load cannot be met"));
             }
         }
         if on.mean() + off.mean() < interval.ps() / PERIODS_PER_GAP_MAX {
             let message = format!("more than {PERIODS_PER_GAP_MAX} periods between two arrivals; make them longer");
-            return Err(Invalid::new("gaps.bursts", message));
+            return Err(InvalidParameter::new("gaps.bursts", message));
         }
         Ok(())
     }
@@ -387,28 +387,35 @@ impl Gaps {
 pub(crate) fn mean_gap(
     size: &Distribution<Bytes>,
     load: Option<Rate>,
-    (rate_key, per_s): (&str, Option<f64>),
-) -> Result<Interval, Invalid> {
+    (rate_key, per_s): (&'static str, Option<f64>),
+) -> Result<Interval, InvalidParameter> {
     let (key, interval) = match (load, per_s) {
-        (Some(Rate(0)), _) => return Err(Invalid::new("load", "a load cannot be zero")),
+        (Some(Rate(0)), _) => return Err(InvalidParameter::new("load", "a load cannot be zero")),
         (Some(load), _) => ("load", interval_of_load(size, load)?),
         (None, Some(rate)) if rate.is_finite() && rate > 0.0 => (rate_key, Interval::of_rate(rate)),
         (None, rate) => {
             let text = rate.map_or("nothing".to_owned(), |r| r.to_string());
-            return Err(Invalid::new(rate_key, format!("must be a number above 0, not {text}")));
+            return Err(InvalidParameter::new(rate_key, format!("must be a number above 0, not {text}")));
         }
     };
-    if interval.is_positive() { Ok(interval) } else { Err(Invalid::new(key, "arrivals less than a picosecond apart")) }
+    if interval.is_positive() {
+        Ok(interval)
+    } else {
+        Err(InvalidParameter::new(key, "arrivals less than a picosecond apart"))
+    }
 }
 
 /// Mean size x 8 / load; exact wherever the mean is an integer or a half.
-fn interval_of_load(size: &Distribution<Bytes>, load: Rate) -> Result<Interval, Invalid> {
+fn interval_of_load(size: &Distribution<Bytes>, load: Rate) -> Result<Interval, InvalidParameter> {
     if let (Some(twice), Some(twice_load)) = (size.twice_mean(), load.0.checked_mul(2)) {
         return Ok(Interval::ratio(twice.saturating_mul(u128::from(8 * PS_PER_S)), twice_load));
     }
     let mean = size.mean();
     if !mean.is_finite() {
-        return Err(Invalid::new("size", "has no finite mean, so a load cannot be met; give a rate of arrivals"));
+        return Err(InvalidParameter::new(
+            "size",
+            "has no finite mean, so a load cannot be met; give a rate of arrivals",
+        ));
     }
     Ok(Interval::from_ps(mean * 8.0 * PS_PER_S as f64 / load.0 as f64))
 }

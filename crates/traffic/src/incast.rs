@@ -6,12 +6,12 @@
 //! after that. With it rounds begin by the clock, and answers of a round that comes too early queue behind those before. A connection
 //! that is not open yet holds its answer back until it is, so the first round may have a handshake in it.
 
-use elephan_units::{Bytes, Span};
+use elephan_units::{Bytes, InvalidParameter, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::Quantity;
-use crate::{Carrier, Distribution, Gaps, Generate, Invalid, Offer, Part, Sampler, Setting, Shared, Spec, WhenFull};
+use crate::{Carrier, Distribution, Gaps, Generate, Offer, Part, Sampler, Setting, Shared, Spec, WhenFull};
 
 /// Keys of `kind = "incast"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,18 +45,21 @@ pub struct Source {
 impl Spec for Incast {
     type Source = Source;
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidParameter> {
         self.size.validate("size")?;
         match (&self.every, &self.think) {
             (Some(_), Some(_)) => {
-                return Err(Invalid::new("think", "goes with rounds that wait for each other; leave out every"));
+                return Err(InvalidParameter::new(
+                    "think",
+                    "goes with rounds that wait for each other; leave out every",
+                ));
             }
             (Some(every), None) => every.validate("every")?,
             (None, Some(Distribution::Fixed(Span::ZERO)) | None) => {}
             (None, Some(think)) => think.validate("think")?,
         }
         if self.rounds == Some(0) {
-            return Err(Invalid::new("rounds", "0: nothing would be asked"));
+            return Err(InvalidParameter::new("rounds", "0: nothing would be asked"));
         }
         Ok(())
     }

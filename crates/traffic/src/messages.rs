@@ -5,15 +5,15 @@
 //! all its connections ([`Destinations`]): the open loop goes on while a connection is full, whose messages wait before it.
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, PS_PER_S, Rate, Span};
+use elephan_units::{Bytes, InvalidParameter, PS_PER_S, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::gaps::mean_gap;
 use crate::quantity::Quantity;
 use crate::{
-    Carrier, Destinations, Distribution, Gap, GapDistribution, Gaps, Generate, Invalid, Offer, Part, Sampler, Setting,
-    Shared, Spec, WhenFull,
+    Carrier, Destinations, Distribution, Gap, GapDistribution, Gaps, Generate, Offer, Part, Sampler, Setting, Shared,
+    Spec, WhenFull,
 };
 
 /// Keys of `kind = "messages"`. Exactly one of `load`, `rate_per_s` and `gap`.
@@ -62,22 +62,23 @@ pub struct Source {
 impl Spec for Messages {
     type Source = Source;
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidParameter> {
         self.size.validate("size")?;
         if self.destinations == Destinations::Uniform && self.when_full == WhenFull::PauseClock {
             let message = "pause-clock would stop the messages to all because one is slow; say block or drop";
-            return Err(Invalid::new("when_full", message));
+            return Err(InvalidParameter::new("when_full", message));
         }
         if self.slot.is_some() && self.gap.is_none() {
-            return Err(Invalid::new("slot", "only gap = { bernoulli = ... } has slots"));
+            return Err(InvalidParameter::new("slot", "only gap = { bernoulli = ... } has slots"));
         }
         match (&self.gap, self.load.is_some(), self.rate_per_s) {
             (Some(gap), false, None) => {
                 gap.validate(self.slot)?;
                 match self.gaps {
-                    Some(_) => {
-                        Err(Invalid::new("gaps", "goes with load or rate_per_s; with gap the distribution is in gap"))
-                    }
+                    Some(_) => Err(InvalidParameter::new(
+                        "gaps",
+                        "goes with load or rate_per_s; with gap the distribution is in gap",
+                    )),
                     None => Ok(()),
                 }
             }
@@ -85,7 +86,7 @@ impl Spec for Messages {
                 mean_gap(&self.size, self.load, ("rate_per_s", self.rate_per_s))
                     .and_then(|interval| self.gaps.as_ref().map_or(Ok(()), |gaps| gaps.validate(interval)))
             }
-            _ => Err(Invalid::new("", "messages need exactly one of load, rate_per_s, gap")),
+            _ => Err(InvalidParameter::new("", "messages need exactly one of load, rate_per_s, gap")),
         }
     }
 

@@ -23,12 +23,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, PS_PER_S, Rate, Span, stop};
+use elephan_units::{Bytes, InvalidParameter, PS_PER_S, Rate, Span, stop};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kind::UDP_HEADERS_BYTES;
-use crate::{Carrier, Generate, Invalid, Offer, Setting, Spec};
+use crate::{Carrier, Generate, Offer, Setting, Spec};
 
 /// RFC 768 and RFC 791: 65,535 less 20 bytes of IP and 8 of UDP.
 const PAYLOAD_MAX_BYTES: u64 = 65_507;
@@ -156,8 +156,8 @@ pub struct Source {
 impl Spec for Onoff {
     type Source = Source;
 
-    fn validate(&self) -> Result<(), Invalid> {
-        let refuse = |key, message: String| Err(Invalid::new(key, message));
+    fn validate(&self) -> Result<(), InvalidParameter> {
+        let refuse = |key, message: String| Err(InvalidParameter::new(key, message));
         if self.load.0 == 0 {
             return refuse("load", "a rate cannot be zero".into());
         }

@@ -14,12 +14,12 @@
 //! itself. Not modelled: when within a flow the original application sent what, and how long it took.
 
 use elephan_random::Stream;
-use elephan_units::Span;
+use elephan_units::{InvalidParameter, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::trace::Trace;
-use crate::{Carrier, Generate, Invalid, Offer, Setting, Spec};
+use crate::{Carrier, Generate, Offer, Setting, Spec};
 
 /// Keys of `kind = "replay"`: exactly one of `file` and `trace`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,11 +37,13 @@ pub struct Replay {
 }
 
 impl Replay {
-    fn parsed(&self) -> Result<Trace, Invalid> {
+    fn parsed(&self) -> Result<Trace, InvalidParameter> {
         match (&self.file, &self.trace) {
-            (None, Some(text)) => Trace::parse(text).map_err(|e| Invalid::new("trace", format!("line {e}"))),
-            (Some(_), None) => Err(Invalid::new("file", "has not been read: only a scenario file can name a file")),
-            _ => Err(Invalid::new("", "a replay needs exactly one of file, trace")),
+            (None, Some(text)) => Trace::parse(text).map_err(|e| InvalidParameter::new("trace", format!("line {e}"))),
+            (Some(_), None) => {
+                Err(InvalidParameter::new("file", "has not been read: only a scenario file can name a file"))
+            }
+            _ => Err(InvalidParameter::new("", "a replay needs exactly one of file, trace")),
         }
     }
 }
@@ -60,17 +62,17 @@ pub struct Source {
 impl Spec for Replay {
     type Source = Source;
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidParameter> {
         self.parsed().map(drop)
     }
 
-    fn check_pairs(&self, pairs: u64) -> Result<(), Invalid> {
+    fn check_pairs(&self, pairs: u64) -> Result<(), InvalidParameter> {
         let Ok(trace) = self.parsed() else { return Ok(()) };
         match trace.flows.iter().find(|f| f.pair.is_some_and(|pair| pair >= pairs)) {
             Some(flow) => {
                 let (line, pair) = (flow.line, flow.pair.unwrap_or(0));
                 let message = format!("line {line}: pair: {pair} is not one of the {pairs} pairs, counted from 0");
-                Err(Invalid::new("trace", message))
+                Err(InvalidParameter::new("trace", message))
             }
             None => Ok(()),
         }

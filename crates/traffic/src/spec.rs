@@ -1,9 +1,9 @@
 //! What a kind of traffic has to say, and how its generator answers.
 
 use elephan_host::copy::Program;
-use elephan_units::{Bytes, Span, dispatch};
+use elephan_units::{Bytes, InvalidParameter, Span, dispatch};
 
-use crate::{Carrier, Invalid, Kind, Offer, Setting, Shared, Source};
+use crate::{Carrier, Kind, Offer, Setting, Shared, Source};
 
 dispatch! {
     /// A generator: a pure state machine.
@@ -19,7 +19,7 @@ dispatch! {
         type Source: Generate;
 
         /// Returns what is wrong, if anything is.
-        fn validate(&self) -> Result<(), Invalid>;
+        fn validate(&self) -> Result<(), InvalidParameter>;
 
         /// Returns how its offers are carried.
         fn carrier(&self) -> Carrier;
@@ -39,7 +39,7 @@ dispatch! {
         }
 
         /// Returns what is wrong with it for this number of source-destination pairs, if anything is.
-        fn check_pairs(&self, pairs: u64) -> Result<(), Invalid> {
+        fn check_pairs(&self, pairs: u64) -> Result<(), InvalidParameter> {
             Ok(())
         }
 

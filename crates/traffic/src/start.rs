@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use elephan_random::Stream;
-use elephan_units::Span;
+use elephan_units::{InvalidParameter, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Distribution, Invalid};
+use crate::Distribution;
 
 /// `"0 s"` or `{ uniform = ["0 s", "100 ms"] }`, since the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -54,9 +54,9 @@ impl Start {
         }
     }
 
-    pub fn validate(&self, key: &str) -> Result<(), Invalid> {
+    pub fn validate(&self, key: &str) -> Result<(), InvalidParameter> {
         match *self {
-            Start::Uniform(low, high) if low > high => Err(Invalid::new(
+            Start::Uniform(low, high) if low > high => Err(InvalidParameter::new(
                 format!("{key}.uniform"),
                 format!("{low} is above {high}; write the earlier time first"),
             )),

@@ -2,13 +2,13 @@
 //! closes. One generator serves all pairs of the traffic entry.
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, Rate, Span};
+use elephan_units::{Bytes, InvalidParameter, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::gaps::mean_gap;
 use crate::quantity::Quantity;
-use crate::{Carrier, Distribution, GapDistribution, Gaps, Generate, Invalid, Offer, Sampler, Setting, Spec};
+use crate::{Carrier, Distribution, GapDistribution, Gaps, Generate, Offer, Sampler, Setting, Spec};
 
 /// Keys of `kind = "transfers"`. Exactly one of `arrivals_per_s` and `load`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,10 +42,10 @@ pub struct Source {
 impl Spec for Transfers {
     type Source = Source;
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidParameter> {
         self.size.validate("size")?;
         if self.load.is_some() == self.arrivals_per_s.is_some() {
-            return Err(Invalid::new("", "transfers need exactly one of arrivals_per_s, load"));
+            return Err(InvalidParameter::new("", "transfers need exactly one of arrivals_per_s, load"));
         }
         mean_gap(&self.size, self.load, ("arrivals_per_s", self.arrivals_per_s))
             .and_then(|interval| self.gaps.validate(interval))

@@ -12,12 +12,12 @@
 //! has random streams of its own, so a further user shifts nobody's draws. Not modelled: several transfers over one connection.
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, Span};
+use elephan_units::{Bytes, InvalidParameter, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::Quantity;
-use crate::{Carrier, Distribution, Generate, Invalid, Offer, Sampler, Setting, Spec};
+use crate::{Carrier, Distribution, Generate, Offer, Sampler, Setting, Spec};
 
 const USERS_MAX: u32 = 10_000_000;
 
@@ -51,14 +51,14 @@ pub struct Source {
 impl Spec for Users {
     type Source = Source;
 
-    fn validate(&self) -> Result<(), Invalid> {
+    fn validate(&self) -> Result<(), InvalidParameter> {
         self.size.validate("size")?;
         match &self.think {
             Distribution::Fixed(Span::ZERO) => {}
             think => think.validate("think")?,
         }
         if !(1..=USERS_MAX).contains(&self.users) {
-            return Err(Invalid::new("users", format!("must be from 1 to {USERS_MAX}, not {}", self.users)));
+            return Err(InvalidParameter::new("users", format!("must be from 1 to {USERS_MAX}, not {}", self.users)));
         }
         Ok(())
     }

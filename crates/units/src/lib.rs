@@ -16,11 +16,13 @@
 #![forbid(unsafe_code)]
 
 mod dispatch;
+mod invalid;
 mod parse;
 pub mod stop;
 mod text;
 mod tx;
 
+pub use invalid::InvalidParameter;
 pub use parse::{ParseError, Size, parse_bytes, parse_packets, parse_rate, parse_size, parse_span};
 pub use tx::Transmitter;
 

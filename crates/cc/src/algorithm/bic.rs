@@ -22,9 +22,9 @@
 
 use super::CongestionControl;
 use crate::declare::{loss_based, states};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::{Ack, Signal, Traits, Window};
-use elephan_units::Time;
+use elephan_units::{InvalidParameter, Time};
 
 /// Segments that an ACK is taken to acknowledge before any has come, and the weight of each (Linux `tcp_bic.c`).
 const RATIO_FIRST: f64 = 2.0;
@@ -97,8 +97,8 @@ impl Model for Bic {
         }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::between("s_min", p.s_min, 0.0, p.s_max)
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
+        InvalidParameter::between("s_min", p.s_min, 0.0, p.s_max)
     }
 
     fn traits(p: &Parameters) -> Traits {

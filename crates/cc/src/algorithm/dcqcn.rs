@@ -26,11 +26,11 @@
 //!
 //! Left out: what losses do (the paper's network has none: the rate stays).
 
-use elephan_units::{Bytes, Rate, Span, Time};
+use elephan_units::{Bytes, InvalidParameter, Rate, Span, Time};
 
 use super::{CongestionControl, Pacing, Rdma, Timer};
 use crate::declare::{parameters, states};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::{MAX_WINDOW_BYTES, Nic, Traits, Window};
 
 /// Line rate until a port tells it: the paper's testbed.
@@ -141,10 +141,10 @@ impl Model for Dcqcn {
         }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::between("alpha_interval", p.alpha_interval.seconds(), 0.0, 1e9)?;
-        Invalid::between("timer", p.timer.seconds(), 0.0, 1e9)?;
-        Invalid::between("rate_min", p.rate_min.0 as f64, 0.0, f64::INFINITY)
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
+        InvalidParameter::between("alpha_interval", p.alpha_interval.seconds(), 0.0, 1e9)?;
+        InvalidParameter::between("timer", p.timer.seconds(), 0.0, 1e9)?;
+        InvalidParameter::between("rate_min", p.rate_min.0 as f64, 0.0, f64::INFINITY)
     }
 
     fn traits(_: &Parameters) -> Traits {

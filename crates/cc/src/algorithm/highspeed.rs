@@ -25,8 +25,9 @@
 
 use super::CongestionControl;
 use crate::declare::{Internals, LIMIT, loss_based};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::{Ack, Signal, Traits, Window};
+use elephan_units::InvalidParameter;
 
 /// Increase in segments a round trip and decrease of Reno (RFC 5681 equations 3 and 4).
 const RENO_A: f64 = 1.0;
@@ -87,8 +88,8 @@ impl Model for Highspeed {
         Highspeed { low_ln, span_ln: libm::log(p.high_window) - low_ln, p }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::between("high_window", p.high_window, p.low_window, LIMIT)
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
+        InvalidParameter::between("high_window", p.high_window, p.low_window, LIMIT)
     }
 
     fn traits(_: &Parameters) -> Traits {

@@ -22,9 +22,9 @@
 
 use super::CongestionControl;
 use crate::declare::{LIMIT, loss_based, states};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::{Ack, Signal, Traits, Window};
-use elephan_units::{Span, Time};
+use elephan_units::{InvalidParameter, Span, Time};
 
 loss_based! {
     /// The share of the window that an event leaves; with adaptive backoff the smallest.
@@ -123,9 +123,9 @@ impl Model for Htcp {
         }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::within("scale_max", p.scale_max, p.scale_min, LIMIT)?;
-        Invalid::within("beta_max", p.beta_max, p.beta, 1.0)
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
+        InvalidParameter::within("scale_max", p.scale_max, p.scale_min, LIMIT)?;
+        InvalidParameter::within("beta_max", p.beta_max, p.beta, 1.0)
     }
 
     fn traits(_: &Parameters) -> Traits {

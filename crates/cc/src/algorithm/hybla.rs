@@ -24,9 +24,9 @@
 
 use super::CongestionControl;
 use crate::declare::{LIMIT, loss_based, states};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::{Ack, Signal, Traits, Window};
-use elephan_units::Span;
+use elephan_units::{InvalidParameter, Span};
 
 /// RFC 5681 equation 4.
 const BETA: f64 = 0.5;
@@ -65,8 +65,8 @@ impl Model for Hybla {
         Hybla { p: p.clone(), smallest_s: f64::INFINITY, rho: 1.0 }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::between("rtt0", p.rtt0.seconds(), 0.0, LIMIT)
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
+        InvalidParameter::between("rtt0", p.rtt0.seconds(), 0.0, LIMIT)
     }
 
     fn traits(_: &Parameters) -> Traits {

@@ -18,10 +18,10 @@
 
 use super::CongestionControl;
 use crate::declare::{LIMIT, loss_based, states};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::round::{Delay, Measured};
 use crate::{Ack, Signal, Traits, Window};
-use elephan_units::{Span, Time};
+use elephan_units::{InvalidParameter, Span, Time};
 
 loss_based! {
     /// Growth in segments a round trip when nothing waits.
@@ -76,10 +76,10 @@ impl Model for Illinois {
         Illinois { p: p.clone(), delay: Delay::new(), rtt_max: Span::ZERO, shape, prior: shape }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::above("d3", p.d3, p.d2, 1.0)?;
-        Invalid::within("alpha_max", p.alpha_max, p.alpha_min, LIMIT)?;
-        Invalid::within("beta_max", p.beta_max, p.beta_min, 1.0)
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
+        InvalidParameter::above("d3", p.d3, p.d2, 1.0)?;
+        InvalidParameter::within("alpha_max", p.alpha_max, p.alpha_min, LIMIT)?;
+        InvalidParameter::within("beta_max", p.beta_max, p.beta_min, 1.0)
     }
 
     fn traits(_: &Parameters) -> Traits {

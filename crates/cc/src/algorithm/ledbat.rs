@@ -19,10 +19,10 @@ use super::{CongestionControl, OneWayDelays};
 use crate::declare::{LIMIT, parameters, states};
 use crate::delay::{Delay, OneWay};
 use crate::event::SSTHRESH_MIN_SEGMENTS;
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::round::known_s;
 use crate::{Ack, Needs, Signal, Window};
-use elephan_units::{PS_PER_S, Span};
+use elephan_units::{InvalidParameter, PS_PER_S, Span};
 
 /// The time that one entry of the base history stands for (RFC 6817 section 2.4.2).
 const MINUTE_PS: u64 = 60 * PS_PER_S;
@@ -81,8 +81,8 @@ impl Model for Ledbat {
         }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::between("target", p.target.seconds(), 0.0, LIMIT)
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
+        InvalidParameter::between("target", p.target.seconds(), 0.0, LIMIT)
     }
 
     fn needs(p: &Parameters) -> Needs {

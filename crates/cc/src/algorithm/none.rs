@@ -3,8 +3,9 @@
 
 use super::CongestionControl;
 use crate::declare::{Internals, Ranges};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::{MAX_WINDOW_BYTES, Traits, Window};
+use elephan_units::InvalidParameter;
 
 /// There is nothing to set.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -12,7 +13,7 @@ use crate::{MAX_WINDOW_BYTES, Traits, Window};
 pub struct Parameters {}
 
 impl Ranges for Parameters {
-    fn in_range(&self) -> Result<(), Invalid> {
+    fn in_range(&self) -> Result<(), InvalidParameter> {
         Ok(())
     }
 }

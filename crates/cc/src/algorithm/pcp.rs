@@ -19,10 +19,10 @@
 use super::{CongestionControl, Drawing, Pacing, Probing, Rdma, Timer};
 use crate::declare::{LIMIT, parameters, states};
 use crate::probing::{Prober, RATE_MAX, Test};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::train::{Arrival, Memory, Start, Train};
 use crate::{Ack, Needs, Nic, Signal, Traits, Window};
-use elephan_units::{Span, Time};
+use elephan_units::{InvalidParameter, Span, Time};
 
 parameters! {
     /// How the slope of a probe's delays is judged: `hard` or `prob` (by chance, with the probability that it is flat).
@@ -86,8 +86,8 @@ impl Model for Pcp {
         Pcp { prober: Prober::new(p) }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::between("rtt_max", p.rtt_max.seconds(), 0.0, LIMIT)
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
+        InvalidParameter::between("rtt_max", p.rtt_max.seconds(), 0.0, LIMIT)
     }
 
     fn traits(_: &Parameters) -> Traits {

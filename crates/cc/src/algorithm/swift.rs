@@ -22,10 +22,10 @@
 
 use super::{CongestionControl, Pacing, Rdma};
 use crate::declare::{LIMIT, parameters, states};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::round::known_s;
 use crate::{Ack, Needs, Nic, Signal, Traits, Transport, Window};
-use elephan_units::{Span, Time};
+use elephan_units::{InvalidParameter, Span, Time};
 
 /// What the target leaves above the round trip of the empty path where no base target is given (public simulators: a base target of
 /// 20 us for a path of a few).
@@ -95,11 +95,11 @@ impl Model for Swift {
         }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
         if let Some(target) = p.base_target {
-            Invalid::between("base_target", target.seconds(), 0.0, LIMIT)?;
+            InvalidParameter::between("base_target", target.seconds(), 0.0, LIMIT)?;
         }
-        Invalid::between("fs_max", p.fs_max, p.fs_min, LIMIT)
+        InvalidParameter::between("fs_max", p.fs_max, p.fs_min, LIMIT)
     }
 
     fn traits(_: &Parameters) -> Traits {

@@ -20,11 +20,11 @@
 //! Chosen: one cut takes no more than `beta` (a gradient above 1 counts as 1); only the two last rules count a row.
 //! Left out: bursts of a whole segment (the paper's engine sent 16 to 64 KB at once), the larger increase of a new flow.
 
-use elephan_units::{Bytes, Rate, Span};
+use elephan_units::{Bytes, InvalidParameter, Rate, Span};
 
 use super::{CongestionControl, Pacing, Rdma};
 use crate::declare::{parameters, states};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::round::{Round, known_s};
 use crate::{Ack, MAX_WINDOW_BYTES, Nic, Traits, Window};
 
@@ -96,11 +96,11 @@ impl Model for Timely {
         }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::between("rtt_min", p.rtt_min.seconds(), 0.0, 1e9)?;
-        Invalid::between("t_high", p.t_high.seconds(), p.t_low.seconds(), 1e9)?;
-        Invalid::between("segment", p.segment.0 as f64, 0.0, f64::INFINITY)?;
-        Invalid::between("rate_min", p.rate_min.0 as f64, 0.0, f64::INFINITY)
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
+        InvalidParameter::between("rtt_min", p.rtt_min.seconds(), 0.0, 1e9)?;
+        InvalidParameter::between("t_high", p.t_high.seconds(), p.t_low.seconds(), 1e9)?;
+        InvalidParameter::between("segment", p.segment.0 as f64, 0.0, f64::INFINITY)?;
+        InvalidParameter::between("rate_min", p.rate_min.0 as f64, 0.0, f64::INFINITY)
     }
 
     fn traits(_: &Parameters) -> Traits {

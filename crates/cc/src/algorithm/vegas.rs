@@ -22,10 +22,10 @@
 
 use super::CongestionControl;
 use crate::declare::{LIMIT, parameters, states};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::round::{Delay, Measured};
 use crate::{Ack, Needs, Signal, Traits, Window};
-use elephan_units::{Span, Time};
+use elephan_units::{InvalidParameter, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -105,8 +105,8 @@ impl Model for Vegas {
         }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::within("beta", p.beta, p.alpha, LIMIT)
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
+        InvalidParameter::within("beta", p.beta, p.alpha, LIMIT)
     }
 
     fn traits(_: &Parameters) -> Traits {

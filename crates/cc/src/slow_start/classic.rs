@@ -2,8 +2,9 @@
 
 use super::SlowStart;
 use crate::declare::{Internals, Ranges};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::{Ack, Window};
+use elephan_units::InvalidParameter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Parameters {}
 
 impl Ranges for Parameters {
-    fn in_range(&self) -> Result<(), Invalid> {
+    fn in_range(&self) -> Result<(), InvalidParameter> {
         Ok(())
     }
 }

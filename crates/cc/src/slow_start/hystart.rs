@@ -13,10 +13,10 @@
 
 use super::SlowStart;
 use crate::declare::{Internals, parameters};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::round::Round;
 use crate::{Ack, Signal, Window};
-use elephan_units::{Span, Time};
+use elephan_units::{InvalidParameter, Span, Time};
 
 parameters! {
     /// Smallest window in segments that is looked at.
@@ -68,10 +68,10 @@ impl Model for Hystart {
         }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
         if p.delay_max < p.delay_min {
             let reason = format!("must not be below delay_min, {}", p.delay_min);
-            return Err(Invalid { parameter: "delay_max", reason });
+            return Err(InvalidParameter::new("delay_max", reason));
         }
         Ok(())
     }

@@ -13,10 +13,10 @@
 
 use super::SlowStart;
 use crate::declare::{Internals, parameters};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::round::Round;
 use crate::{Ack, Signal, Window};
-use elephan_units::Span;
+use elephan_units::{InvalidParameter, Span};
 
 parameters! {
     /// Smallest rise of the round-trip time that counts.
@@ -65,10 +65,10 @@ impl Model for Hystartpp {
         }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
         if p.rtt_thresh_max < p.rtt_thresh_min {
             let reason = format!("must not be below rtt_thresh_min, {}", p.rtt_thresh_min);
-            return Err(Invalid { parameter: "rtt_thresh_max", reason });
+            return Err(InvalidParameter::new("rtt_thresh_max", reason));
         }
         Ok(())
     }

@@ -36,7 +36,7 @@ use elephan_units::{PS_PER_S, Rate, Span, Time};
 
 pub use profiles::{PROFILES, Profile, profile};
 pub use raid::{Array, Raid};
-pub use spec::{DiskInvalid, DiskSpec, ProfileFile, ReadPoint};
+pub use spec::{DiskSpec, ProfileFile, ReadPoint};
 
 /// A server of one rate: requests in the order of their arrival, exact over a busy period.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! What a scenario says about a disk, and what `elephan measure disk` writes.
 
-use elephan_units::{Bytes, Rate, Span};
+use elephan_units::{Bytes, InvalidParameter, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -151,20 +151,13 @@ impl ProfileFile {
     pub const FORMAT: &str = "elephan-disk-1";
 
     /// What is wrong with it, if anything is: the key and why.
-    pub fn problem(&self) -> Option<(&'static str, String)> {
+    pub fn problem(&self) -> Option<InvalidParameter> {
         if self.format != Self::FORMAT {
-            return Some(("format", format!("{:?}: expected {:?}", self.format, Self::FORMAT)));
+            return Some(InvalidParameter::new("format", format!("{:?}: expected {:?}", self.format, Self::FORMAT)));
         }
         let of = DiskSpec { write: Some(self.write), block: self.block, ..DiskSpec::default() };
-        DiskSpec { read_points: self.read_points.clone(), ..of }.problem().map(|invalid| (invalid.key, invalid.message))
+        DiskSpec { read_points: self.read_points.clone(), ..of }.problem()
     }
-}
-
-/// Why a disk cannot be: one line, and the key that it is about (empty: several).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DiskInvalid {
-    pub key: &'static str,
-    pub message: String,
 }
 
 /// Rates beyond which nothing is gained.
@@ -182,8 +175,8 @@ impl DiskSpec {
     }
 
     /// What is wrong with it, if anything is. A profile that is the name of a file must have been read.
-    pub fn problem(&self) -> Option<DiskInvalid> {
-        let fail = |key, message: String| Some(DiskInvalid { key, message });
+    pub fn problem(&self) -> Option<InvalidParameter> {
+        let fail = |key: &'static str, reason: String| Some(InvalidParameter::new(key, reason));
         if let Some(name) = self.profile.as_deref().filter(|name| profile(name).is_none()) {
             return fail("profile", format!("{name:?} is not a known profile"));
         }
@@ -219,8 +212,8 @@ impl DiskSpec {
         self.range_problem()
     }
 
-    fn range_problem(&self) -> Option<DiskInvalid> {
-        let fail = |key, message: String| Some(DiskInvalid { key, message });
+    fn range_problem(&self) -> Option<InvalidParameter> {
+        let fail = |key: &'static str, reason: String| Some(InvalidParameter::new(key, reason));
         let rates = [
             ("read", self.read),
             ("write", self.write),

@@ -119,7 +119,7 @@ fn profiles_arrays_and_what_is_given() {
 
 #[test]
 fn what_cannot_be() {
-    let problem = |words: DiskSpec| words.problem().map(|p| (p.key, p.message)).unwrap();
+    let problem = |words: DiskSpec| words.problem().map(|p| (p.parameter.into_owned(), p.reason)).unwrap();
     let none = DiskSpec::default();
     assert_eq!(problem(none.clone()).1, "give a profile, or read and write, or disks and disk_rate");
     assert_eq!(
@@ -131,7 +131,7 @@ fn what_cannot_be() {
         "an array needs disks and disk_rate; disks is missing"
     );
     let two = DiskSpec { disks: Some(2), disk_rate: Some(Rate(MB)), raid: Some(Raid::Raid5), ..none.clone() };
-    assert_eq!(problem(two), ("disks", "RAID 5 needs 3 disks at least".into()));
+    assert_eq!(problem(two), ("disks".into(), "RAID 5 needs 3 disks at least".into()));
     assert_eq!(problem(DiskSpec { write: Some(Rate(0)), ..spec(8, 4, 0) }).0, "write");
     assert_eq!(problem(DiskSpec { block: Bytes(0), ..spec(8, 4, 0) }).0, "block");
     assert_eq!(problem(DiskSpec { raid: Some(Raid::Raid0), ..spec(8, 4, 0) }).0, "raid");

@@ -26,11 +26,11 @@
 //! Bergamasco 2006 and Ren and Jiang 2010 for the equations \[from memory]; thresholds of the options are assumed.
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, Rate, Span, Time};
+use elephan_units::{Bytes, InvalidParameter, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Problem, above_zero, pages, period, six_bits, some_rate, start_rate};
+use super::{above_zero, pages, period, six_bits, some_rate, start_rate};
 
 /// In which unit an increase counts its feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -138,7 +138,7 @@ impl Default for Ecm {
 
 impl Ecm {
     /// What cannot be, beyond the ranges of the schema.
-    pub fn problem(&self) -> Option<Problem> {
+    pub fn problem(&self) -> Option<InvalidParameter> {
         pages(self.set_point, self.page)
             .or_else(|| above_zero("sample_bytes", self.sample_bytes))
             .or_else(|| above_zero("oversample_bytes", self.oversample_bytes))

@@ -2,12 +2,12 @@
 //! carried out: the frames of notifications, and the limiters in the hosts.
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, Rate, Size, Time};
+use elephan_units::{Bytes, InvalidParameter, Rate, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fair::{FairPoint, Source};
-use super::{Problem, ecm, qcn};
+use super::{ecm, qcn};
 use ecm::Ecm;
 use qcn::Qcn;
 
@@ -120,22 +120,28 @@ impl Default for Handling {
 }
 
 impl Handling {
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<InvalidParameter> {
         if !(64..=1518).contains(&self.notification.0) {
             let message = format!("\"{}\": an Ethernet frame has 64 B to 1518 B", self.notification);
-            return Some(("notification", message));
+            return Some(InvalidParameter::new("notification", message));
         }
         // A bandwidth-delay product belongs to a path, and a limiter to a pair of hosts or a flow.
         match self.limiter_limit {
             Some(limit @ (Size::NanoBdp(_) | Size::Packets(0))) => {
-                return Some(("limiter_limit", format!("\"{limit}\": give bytes, or one packet at least")));
+                return Some(InvalidParameter::new(
+                    "limiter_limit",
+                    format!("\"{limit}\": give bytes, or one packet at least"),
+                ));
             }
             Some(limit @ Size::Bytes(bytes)) if bytes < 1518 => {
-                return Some(("limiter_limit", format!("\"{limit}\" cannot hold one packet of 1518 B")));
+                return Some(InvalidParameter::new(
+                    "limiter_limit",
+                    format!("\"{limit}\" cannot hold one packet of 1518 B"),
+                ));
             }
             _ => {}
         }
-        (self.tag > Bytes(64)).then(|| ("tag", format!("\"{}\": must be at most 64 B", self.tag)))
+        (self.tag > Bytes(64)).then(|| InvalidParameter::new("tag", format!("\"{}\": must be at most 64 B", self.tag)))
     }
 }
 
@@ -173,7 +179,7 @@ impl CongestionManagement {
     }
 
     /// Returns which parameter is not possible, beyond the ranges that the schema gives.
-    pub fn problem(&self) -> Option<Problem> {
+    pub fn problem(&self) -> Option<InvalidParameter> {
         match self {
             CongestionManagement::None => None,
             CongestionManagement::Qcn(words) => words.parameters.problem().or_else(|| words.handling.problem()),

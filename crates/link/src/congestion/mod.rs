@@ -13,10 +13,7 @@ pub mod qcn;
 pub use management::{CongestionManagement, EcmWords, Feedback, Handling, Per, Point, QcnPreset, QcnWords, Reaction};
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, Rate, Span};
-
-/// A parameter that cannot be as it is, and why.
-pub type Problem = (&'static str, String);
+use elephan_units::{Bytes, InvalidParameter, Rate, Span};
 
 /// Largest magnitude of six bits of feedback.
 pub const FEEDBACK_MAX: u8 = 63;
@@ -32,31 +29,31 @@ fn jittered(stream: &mut Stream, jitter: f64) -> f64 {
     if jitter == 0.0 { 1.0 } else { 1.0 + jitter * (2.0 * stream.uniform() - 1.0) }
 }
 
-fn above_zero(key: &'static str, bytes: Bytes) -> Option<Problem> {
-    (bytes.0 == 0).then(|| (key, format!("\"{bytes}\": must be above zero")))
+fn above_zero(key: &'static str, bytes: Bytes) -> Option<InvalidParameter> {
+    (bytes.0 == 0).then(|| InvalidParameter::new(key, format!("\"{bytes}\": must be above zero")))
 }
 
 /// A set point of one page at least.
-fn pages(set_point: Bytes, page: Bytes) -> Option<Problem> {
+fn pages(set_point: Bytes, page: Bytes) -> Option<InvalidParameter> {
     above_zero("page", page).or_else(|| {
-        let message = || ("set_point", format!("\"{set_point}\": less than a page, {page}"));
+        let message = || InvalidParameter::new("set_point", format!("\"{set_point}\": less than a page, {page}"));
         (set_point < page).then(message)
     })
 }
 
 /// A limiter that may not send at all would never be heard of again.
-fn some_rate(key: &'static str, rate: Rate) -> Option<Problem> {
-    (rate.0 < 1000).then(|| (key, format!("\"{rate}\": must be at least 1 kbps")))
+fn some_rate(key: &'static str, rate: Rate) -> Option<InvalidParameter> {
+    (rate.0 < 1000).then(|| InvalidParameter::new(key, format!("\"{rate}\": must be at least 1 kbps")))
 }
 
 /// A limiter starts at its least rate or above it.
-fn start_rate(start: Option<Rate>, least: Rate) -> Option<Problem> {
+fn start_rate(start: Option<Rate>, least: Rate) -> Option<InvalidParameter> {
     let start = start.filter(|&start| start < least)?;
-    Some(("start_rate", format!("\"{start}\": must be at least rate_min, {least}")))
+    Some(InvalidParameter::new("start_rate", format!("\"{start}\": must be at least rate_min, {least}")))
 }
 
 /// A period, or none at all, but none so short that a run would do nothing else.
-fn period(key: &'static str, span: Span) -> Option<Problem> {
+fn period(key: &'static str, span: Span) -> Option<InvalidParameter> {
     let short = span != Span::ZERO && span < Span::from_us(1);
-    short.then(|| (key, format!("\"{span}\": must be at least 1 us, or 0 s for never")))
+    short.then(|| InvalidParameter::new(key, format!("\"{span}\": must be at least 1 us, or 0 s for never")))
 }

@@ -18,7 +18,7 @@
 //! the ACK filter, overheads and ATM framing (queues count frames), `ingress`, `autorate-ingress`, NAT, splitting of GSO.
 
 use elephan_random::Stream;
-use elephan_units::{Rate, Size, Span, Time};
+use elephan_units::{InvalidParameter, Rate, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ use super::part::MTU_BYTES;
 use super::part::cobalt::{Cobalt, Pick, Tuning};
 use super::part::flows::{FlowQueues, List};
 use super::part::index::spread;
-use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Verdict, positive};
 
 const QUEUES: u32 = 1024;
 const WAYS: u32 = 8;
@@ -103,10 +103,10 @@ impl Parameters for CakeSpec {
         }
     }
 
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<InvalidParameter> {
         let no_rate = self.bandwidth.filter(|rate| rate.0 == 0);
         no_rate
-            .map(|rate| ("bandwidth", format!("\"{rate}\": must be above zero")))
+            .map(|rate| InvalidParameter::new("bandwidth", format!("\"{rate}\": must be above zero")))
             .or_else(|| positive("rtt", self.rtt))
     }
 }

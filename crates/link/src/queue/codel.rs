@@ -4,14 +4,14 @@
 //! Defaults are those of tc-codel: limit 1000 packets, target 5 ms, interval 100 ms, no ECN, no `ce_threshold`. The largest
 //! packet, of which one may wait without being late, is the largest seen but 1514 B at least; Linux takes the device's MTU.
 
-use elephan_units::{Size, Span, Time};
+use elephan_units::{InvalidParameter, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::MTU_BYTES;
 use super::part::codel::{Codel as State, Selector, Tuning};
 use super::part::store::Store;
-use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Verdict, positive};
 
 /// Parameters of `codel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,7 +62,7 @@ impl Parameters for CodelSpec {
         }
     }
 
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<InvalidParameter> {
         positive("interval", self.interval)
     }
 }

@@ -21,14 +21,14 @@
 use std::collections::VecDeque;
 
 use elephan_random::Stream;
-use elephan_units::{Size, Span, Time};
+use elephan_units::{InvalidParameter, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::MTU_BYTES;
 use super::part::pi2::{Pi2 as State, Pick, REASON, Tuning};
 use super::part::store::Store;
-use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us, is_ect};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Verdict, at_least_1_us, is_ect};
 
 /// A published set of parameters of `dualpi2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -134,7 +134,7 @@ impl Parameters for Dualpi2Spec {
         .reset()
     }
 
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<InvalidParameter> {
         at_least_1_us("tupdate", self.tupdate)
     }
 }

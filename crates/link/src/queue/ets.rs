@@ -15,11 +15,12 @@
 //! as a class's queue. A class's queue is told the rate of the link, not of its share. The selection algorithm is the vendor's
 //! in 802.1Qaz; deficit round robin is what Linux's sch_ets.c has.
 
+use elephan_units::InvalidParameter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::classes::{Classes, Cost, Member, PRIORITIES};
-use super::{Answers, Parameters, Problem, QueueSpec};
+use super::{Answers, Parameters, QueueSpec};
 
 /// Charged bytes of a largest Ethernet frame.
 const LARGEST_FRAME_BYTES: i64 = 1518;
@@ -80,20 +81,23 @@ pub fn mask(priorities: &[u8]) -> u8 {
 }
 
 /// What the classes of `ets` and `wrr` cannot be: priorities twice, queues that have classes themselves.
-pub(super) fn problem_of<'a>(classes: impl Iterator<Item = (&'a [u8], &'a QueueSpec)>) -> Option<Problem> {
+pub(super) fn problem_of<'a>(classes: impl Iterator<Item = (&'a [u8], &'a QueueSpec)>) -> Option<InvalidParameter> {
     let mut seen = 0u8;
     for (i, (priorities, queue)) in classes.enumerate() {
         for &priority in priorities {
             if seen >> (priority & 7) & 1 == 1 {
-                return Some(("classes", format!("priority {priority} is listed twice")));
+                return Some(InvalidParameter::new("classes", format!("priority {priority} is listed twice")));
             }
             seen |= 1 << (priority & 7);
         }
         if !queue.answers().once_per_priority {
-            return Some(("classes", format!("class {i}: its queue cannot be \"{}\"", queue.name())));
+            return Some(InvalidParameter::new(
+                "classes",
+                format!("class {i}: its queue cannot be \"{}\"", queue.name()),
+            ));
         }
-        if let Some((key, message)) = queue.problem() {
-            return Some(("classes", format!("class {i}: queue.{key}: {message}")));
+        if let Some(invalid) = queue.problem() {
+            return Some(InvalidParameter::new("classes", format!("class {i}: queue.{invalid}")));
         }
     }
     None
@@ -125,17 +129,26 @@ impl Parameters for EtsSpec {
         Ets::new(Cost::Bytes, members)
     }
 
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<InvalidParameter> {
         let given: f64 = self.classes.iter().filter_map(|c| c.percent).sum();
         let open = self.classes.iter().any(|c| !c.strict && c.percent.is_none());
         if let Some(i) = self.classes.iter().position(|c| c.strict && c.percent.is_some()) {
-            return Some(("classes", format!("class {i} is strict and has a percentage: one of both")));
+            return Some(InvalidParameter::new(
+                "classes",
+                format!("class {i} is strict and has a percentage: one of both"),
+            ));
         }
         if given > 100.0 {
-            return Some(("classes", format!("the percentages are {given} % together, more than 100")));
+            return Some(InvalidParameter::new(
+                "classes",
+                format!("the percentages are {given} % together, more than 100"),
+            ));
         }
         if open && given >= 100.0 {
-            return Some(("classes", "the percentages leave nothing of 100 for the class without one".to_owned()));
+            return Some(InvalidParameter::new(
+                "classes",
+                "the percentages leave nothing of 100 for the class without one",
+            ));
         }
         problem_of(self.classes.iter().map(|c| (c.priorities.as_slice(), &c.queue)))
     }
@@ -296,7 +309,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be() {
-        let problem = |json| spec(json).problem().map(|(_, message)| message);
+        let problem = |json| spec(json).problem().map(|invalid| invalid.reason);
         let two = |a: f64, b: f64| json!([{ "priorities": [0], "percent": a }, { "priorities": [1], "percent": b }]);
         assert_eq!(problem(two(60.0, 40.0)), None);
         assert_eq!(problem(two(60.0, 50.0)).unwrap(), "the percentages are 110 % together, more than 100");

@@ -10,14 +10,14 @@
 //! random word of the run. Left out: filters.
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, Size, Span, Time};
+use elephan_units::{Bytes, InvalidParameter, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::codel::{Codel, Selector, Tuning};
 use super::part::flows::FlowQueues;
 use super::part::{MTU_BYTES, some_bytes};
-use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Verdict, positive};
 
 /// Parameters of `fq_codel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -104,9 +104,12 @@ impl Parameters for FqCodelSpec {
         }
     }
 
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<InvalidParameter> {
         if self.ce_threshold_selector.is_some() && self.ce_threshold.is_none() {
-            return Some(("ce_threshold_selector", "selects what ce_threshold marks: give ce_threshold too".into()));
+            return Some(InvalidParameter::new(
+                "ce_threshold_selector",
+                "selects what ce_threshold marks: give ce_threshold too",
+            ));
         }
         positive("interval", self.interval)
     }

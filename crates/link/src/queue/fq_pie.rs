@@ -6,14 +6,14 @@
 //! Left out: `dq_rate_estimator`; `memory_limit`, which Linux counts and does not enforce; filters.
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, Size, Span, Time};
+use elephan_units::{Bytes, InvalidParameter, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::flows::{FlowQueues, List};
 use super::part::pie::{Pie, REASON, Tuning};
 use super::part::{MTU_BYTES, can_mark, some_bytes};
-use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Verdict, at_least_1_us};
 
 /// Parameters of `fq_pie`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -91,7 +91,7 @@ impl Parameters for FqPieSpec {
         }
     }
 
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<InvalidParameter> {
         at_least_1_us("tupdate", self.tupdate)
     }
 }

@@ -10,7 +10,7 @@ pub use fifo::Limit;
 pub use header::{Answer, CongestionHeader, RateRequest, Request, WindowRequest};
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, Rate, Span, Time, dispatch};
+use elephan_units::{Bytes, InvalidParameter, Rate, Span, Time, dispatch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,17 +46,14 @@ pub fn is_ect(ecn: u8) -> bool {
 /// Waiting packets that a discipline has dropped, each with its reason. The caller takes them out.
 pub type Discarded = Vec<(Item, &'static str)>;
 
-/// A key whose value is not possible, and why.
-pub type Problem = (&'static str, String);
-
 /// Objects to a time of zero where the model needs one.
-fn positive(key: &'static str, span: Span) -> Option<Problem> {
-    (span == Span::ZERO).then(|| (key, format!("\"{span}\": must be above zero")))
+fn positive(key: &'static str, span: Span) -> Option<InvalidParameter> {
+    (span == Span::ZERO).then(|| InvalidParameter::new(key, format!("\"{span}\": must be above zero")))
 }
 
 /// Objects to a period so short that a run would do nothing else.
-fn at_least_1_us(key: &'static str, span: Span) -> Option<Problem> {
-    (span < Span::from_us(1)).then(|| (key, format!("\"{span}\": must be at least 1 us")))
+fn at_least_1_us(key: &'static str, span: Span) -> Option<InvalidParameter> {
+    (span < Span::from_us(1)).then(|| InvalidParameter::new(key, format!("\"{span}\": must be at least 1 us")))
 }
 
 /// What became of a packet that was offered to a queue.
@@ -165,7 +162,7 @@ dispatch! {
         fn build(&self, bdp_bytes: u64) -> Self::Queue;
 
         /// Returns which parameter is not possible, beyond the ranges that the schema gives.
-        fn problem(&self) -> Option<Problem> {
+        fn problem(&self) -> Option<InvalidParameter> {
             None
         }
 

@@ -7,14 +7,14 @@
 //! while less than two full packets wait. Left out: the paper's single queue for scalable senders too, which are to use `dualpi2`.
 
 use elephan_random::Stream;
-use elephan_units::{Size, Span, Time};
+use elephan_units::{InvalidParameter, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::pi2::{Pi2 as State, Pick, REASON, Tuning};
 use super::part::store::Store;
 use super::part::{MTU_BYTES, can_mark};
-use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Verdict, at_least_1_us};
 
 /// Parameters of `pi2`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,7 +72,7 @@ impl Parameters for Pi2Spec {
         }
     }
 
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<InvalidParameter> {
         at_least_1_us("tupdate", self.tupdate)
     }
 }

@@ -6,14 +6,14 @@
 //! out: `dq_rate_estimator`, the delay is always taken from timestamps.
 
 use elephan_random::Stream;
-use elephan_units::{Size, Span, Time};
+use elephan_units::{InvalidParameter, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::pie::{MARK_UP_TO, Pie as State, REASON, Tuning};
 use super::part::store::Store;
 use super::part::{MTU_BYTES, can_mark};
-use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Verdict, at_least_1_us};
 
 /// Parameters of `pie`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,7 +72,7 @@ impl Parameters for PieSpec {
         }
     }
 
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<InvalidParameter> {
         at_least_1_us("tupdate", self.tupdate)
     }
 }

@@ -12,11 +12,11 @@
 
 use std::collections::VecDeque;
 
-use elephan_units::{Size, Time};
+use elephan_units::{InvalidParameter, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Reads, Verdict};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Reads, Verdict};
 
 /// Priorities of IEEE 802.1Q.
 const PRIORITIES: usize = 8;
@@ -69,11 +69,14 @@ impl Parameters for PrioSpec {
         Prio { limit: Limit::of(self.limit, bdp_bytes), bands, map, waiting, arrivals: 0, paused: 0 }
     }
 
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<InvalidParameter> {
         let beyond = |&(_, &band): &(usize, &u8)| band >= self.bands;
         let (priority, band) = self.map.iter().flatten().enumerate().find(beyond)?;
         let bands = self.bands;
-        Some(("map", format!("priority {priority} goes to band {band}, and there are {bands}, numbered from 0")))
+        Some(InvalidParameter::new(
+            "map",
+            format!("priority {priority} goes to band {band}, and there are {bands}, numbered from 0"),
+        ))
     }
 }
 
@@ -258,7 +261,7 @@ mod tests {
         let of = |bands, map| PrioSpec { bands, map: Some(map), limit: None }.problem();
         assert_eq!(of(3, [1, 2, 2, 2, 1, 2, 0, 0]), None);
         let found = of(3, [1, 2, 2, 3, 1, 2, 0, 0]).unwrap();
-        assert_eq!(found, ("map", "priority 3 goes to band 3, and there are 3, numbered from 0".to_owned()));
+        assert_eq!(found, InvalidParameter::new("map", "priority 3 goes to band 3, and there are 3, numbered from 0"));
     }
 
     proptest! {

@@ -25,14 +25,14 @@
 //! packet's size, Linux's way of spacing drops by one uniform draw for each.
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, Rate, Size, Span, Time};
+use elephan_units::{Bytes, InvalidParameter, Rate, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::can_mark;
 use super::part::store::Store;
 use super::part::ticks::Ticks;
-use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict};
+use super::{Answers, Discarded, Discipline, Item, Limit, Parameters, Verdict};
 
 const REASON: &str = "red";
 /// Interval of adaptive RED, and where it leaves the average alone (Floyd, Gummadi and Shenker 2001, section 3).
@@ -143,18 +143,18 @@ impl Parameters for RedSpec {
         }
     }
 
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<InvalidParameter> {
         let max = self.max.unwrap_or(self.limit);
         if self.avpkt.0 == 0 {
-            return Some(("avpkt", "\"0 B\": a packet has a size".to_owned()));
+            return Some(InvalidParameter::new("avpkt", "\"0 B\": a packet has a size"));
         }
         if self.mark_only && !self.ecn {
-            return Some(("mark_only", "true: needs ecn = true".to_owned()));
+            return Some(InvalidParameter::new("mark_only", "true: needs ecn = true"));
         }
         let min = self.min?;
         if is_packets(min) != is_packets(max) {
             let of = if self.max.is_some() { "max" } else { "limit" };
-            return Some(("min", format!("\"{min}\": must be in the unit of {of}, \"{max}\"")));
+            return Some(InvalidParameter::new("min", format!("\"{min}\": must be in the unit of {of}, \"{max}\"")));
         }
         // Of a bdp only multiples can be compared before it is known.
         let bdp_bytes = u64::from(u32::MAX);
@@ -165,7 +165,7 @@ impl Parameters for RedSpec {
             let of = self.max.map_or_else(|| format!("a quarter of limit, \"{max}\""), |max| format!("max, \"{max}\""));
             // What a step would be: RED has no slope then, and `fifo` marks at one.
             let step = if low == high { "; to mark at one size, say kind = \"fifo\" and mark_above" } else { "" };
-            ("min", format!("\"{min}\": must be below {of}{step}"))
+            InvalidParameter::new("min", format!("\"{min}\": must be below {of}{step}"))
         })
     }
 }

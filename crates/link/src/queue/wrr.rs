@@ -6,12 +6,13 @@
 //! shares bytes. A class with a paused priority (PFC) is paused whole; a class that is paused or empty loses what is left of
 //! its turn.
 
+use elephan_units::InvalidParameter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ets::{mask, problem_of};
 use super::part::classes::{Classes, Cost, Member, PRIORITIES};
-use super::{Answers, Parameters, Problem, QueueSpec};
+use super::{Answers, Parameters, QueueSpec};
 
 /// Parameters of `wrr`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -70,7 +71,7 @@ impl Parameters for WrrSpec {
         Wrr::new(Cost::Packets, self.classes.iter().map(member))
     }
 
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<InvalidParameter> {
         problem_of(self.classes.iter().map(|c| (c.priorities.as_slice(), &c.queue)))
     }
 }

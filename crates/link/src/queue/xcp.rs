@@ -20,13 +20,13 @@
 //! knows no round-trip time yet, count as input and get nothing. Left out: the weights of the paper's service
 //! differentiation and its gradual deployment.
 
-use elephan_units::{Rate, Size, Span, Time};
+use elephan_units::{InvalidParameter, Rate, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fifo::{Fifo, FifoSpec, Limit};
 use super::header::{CongestionHeader, Request, WindowRequest};
-use super::{Answers, Discarded, Discipline, Item, Parameters, Problem, Tells, Verdict, positive};
+use super::{Answers, Discarded, Discipline, Item, Parameters, Tells, Verdict, positive};
 
 /// Parameters of `xcp`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,7 +77,7 @@ impl Parameters for XcpSpec {
         }
     }
 
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<InvalidParameter> {
         positive("queue_time_min", self.queue_time_min)
     }
 }

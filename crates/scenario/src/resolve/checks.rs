@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use elephan_link::queue::{Discipline, Limit, Parameters, QueueSpec};
 use elephan_link::{FlowControl, PausePer, Pfc, PfcPer};
-use elephan_units::{Bytes, Size, Span, parse_size, stop};
+use elephan_units::{Bytes, InvalidParameter, Size, Span, parse_size, stop};
 use serde_json::Value as Json;
 
 use super::links::sets_queue;
@@ -98,8 +98,8 @@ impl Resolver<'_> {
     }
 
     pub(super) fn congestion_management(&mut self, words: &Scenario) {
-        if let Some((key, message)) = words.congestion_management.problem() {
-            self.report(at!["congestion_management", key], message);
+        if let Some(invalid) = words.congestion_management.problem() {
+            self.report(at!["congestion_management", invalid.parameter.as_ref()], invalid.reason);
         }
     }
 
@@ -216,11 +216,12 @@ impl Resolver<'_> {
 
     /// What is wrong with the queue of a direction, each with its place.
     fn faults(&self, words: &Scenario, i: usize) -> Vec<(Path, String)> {
-        let limit = self.queue_problem(words, i).map(|message| ("limit", message));
-        let apart = self.apart(i).map(|message| ("kind", message));
+        let limit = self.queue_problem(words, i).map(|reason| InvalidParameter::new("limit", reason));
+        let apart = self.apart(i).map(|reason| InvalidParameter::new("kind", reason));
         let found =
             [limit, self.links[i].queue.problem(), self.too_shallow(words, i), apart, self.below_xoff(words, i)];
-        found.into_iter().flatten().map(|(key, message)| (self.queue_path(words, i, key), message)).collect()
+        let place = |invalid: &InvalidParameter| self.queue_path(words, i, &invalid.parameter);
+        found.into_iter().flatten().map(|invalid| (place(&invalid), invalid.reason)).collect()
     }
 
     /// A queue that cannot be had once for each priority, where one of both ends pauses single priorities.
@@ -238,7 +239,7 @@ impl Resolver<'_> {
 
     /// A limit of a queue, or of that of a class, below the XOFF that counts what waits in it, or what came from one port (of which no
     /// more can wait in it): it drops before the switch can pause. The key that says it, and what is wrong.
-    fn below_xoff(&self, words: &Scenario, i: usize) -> Option<(&'static str, String)> {
+    fn below_xoff(&self, words: &Scenario, i: usize) -> Option<InvalidParameter> {
         let link = &self.links[i];
         let NodeKind::Switch(switch) = &self.nodes[link.from as usize].kind else { return None };
         let (xoff, lossless) = match &switch.flow_control {
@@ -257,21 +258,21 @@ impl Resolver<'_> {
         let told =
             |shown: String| format!("{shown} is below xoff, {xoff}: it drops before the switch pauses ({})", link.name);
         if let Some(size) = below(&link.queue) {
-            return Some(("limit", told(self.written(&self.queue_path(words, i, "limit"), size))));
+            return Some(InvalidParameter::new("limit", told(self.written(&self.queue_path(words, i, "limit"), size))));
         }
         classes_of(&link.queue).into_iter().enumerate().find_map(|(class, (priorities, queue))| {
             let size = below(queue).filter(|_| priorities & lossless != 0)?;
-            Some(("classes", format!("class {class}: queue.limit: {}", told(size.to_string()))))
+            Some(InvalidParameter::new("classes", format!("class {class}: queue.limit: {}", told(size.to_string()))))
         })
     }
 
-    /// A depth beside the limit that no packet of the largest flow fits into. Its key, and what is wrong.
-    fn too_shallow(&self, words: &Scenario, i: usize) -> Option<(&'static str, String)> {
+    /// Returns what is wrong with a depth beside the limit, if no packet of the largest flow fits into it.
+    fn too_shallow(&self, words: &Scenario, i: usize) -> Option<InvalidParameter> {
         let (link, ip_bytes) = (&self.links[i], self.crossings[i].ip_bytes);
         let frame = u64::from(link.framing.charged_bytes(u32::try_from(ip_bytes).unwrap_or(u32::MAX / 2)));
         let (key, depth) = link.queue.depths().into_iter().find(|&(_, depth)| ip_bytes > 0 && depth.0 < frame)?;
         let shown = self.written(&self.queue_path(words, i, key), depth);
-        Some((key, format!("{shown} cannot hold one packet of {frame} B ({})", link.name)))
+        Some(InvalidParameter::new(key, format!("{shown} cannot hold one packet of {frame} B ({})", link.name)))
     }
 
     fn queue_problem(&self, words: &Scenario, i: usize) -> Option<String> {

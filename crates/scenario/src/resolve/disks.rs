@@ -11,8 +11,8 @@ impl Resolver<'_> {
             let Some(disk) = &mut host.disk else { continue };
             let at = at!["hosts", name, "disk"];
             match disk.problem() {
-                Some(invalid) if invalid.key.is_empty() => self.report(at, invalid.message),
-                Some(invalid) => self.report(at.key(invalid.key), invalid.message),
+                Some(invalid) if invalid.parameter.is_empty() => self.report(at, invalid.reason),
+                Some(invalid) => self.report(at.key(&invalid.parameter), invalid.reason),
                 None => disk.resolve(),
             }
         }

@@ -69,7 +69,7 @@ impl Resolver<'_> {
         let at = at!["traffic", entry];
         let keyed = |at: &Path, key: &str| key.split('.').filter(|k| !k.is_empty()).fold(at.clone(), |p, k| p.key(k));
         if let Err(invalid) = traffic.kind.validate() {
-            self.report(keyed(&at, &invalid.key), invalid.message);
+            self.report(keyed(&at, &invalid.parameter), invalid.reason);
         } else if let Some((expected, key)) = traffic.kind.expected_flows(words.duration)
             && expected > FLOWS_MAX as f64
         {
@@ -77,7 +77,7 @@ impl Resolver<'_> {
             self.report_between(at.key(key), &at!["duration"], message);
         }
         if let Err(invalid) = traffic.start.validate("start") {
-            self.report(keyed(&at, &invalid.key), invalid.message);
+            self.report(keyed(&at, &invalid.parameter), invalid.reason);
         }
         let latest = traffic.start.latest();
         if latest >= words.duration {
@@ -136,7 +136,7 @@ impl Resolver<'_> {
         if transport != Transport::Roce {
             self.report(at.key("roce"), "options of RoCE: say transport = \"roce\"");
         } else if let Some(invalid) = options.problem() {
-            self.report(at.key("roce").key(invalid.option), invalid.reason);
+            self.report(at.key("roce").key(&invalid.parameter), invalid.reason);
         }
     }
 
@@ -167,7 +167,7 @@ impl Resolver<'_> {
             }
         };
         if let Err(invalid) = traffic.kind.check_pairs(pairs.len() as u64) {
-            self.report(at.key(&invalid.key), invalid.message);
+            self.report(at.key(&invalid.parameter), invalid.reason);
             return None;
         }
         let (each, key) = match traffic.kind.copy() {

@@ -19,8 +19,8 @@ impl Resolver<'_> {
                 ("cpu", host.cpu.as_ref().and_then(|cpu| cpu.problem())),
             ];
             for (model, problem) in problems {
-                if let Some((key, message)) = problem {
-                    self.report(at!["hosts", name, model].key(key), message);
+                if let Some(invalid) = problem {
+                    self.report(at!["hosts", name, model].key(&invalid.parameter), invalid.reason);
                 }
             }
         }

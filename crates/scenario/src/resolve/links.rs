@@ -224,8 +224,8 @@ impl Resolver<'_> {
         {
             let at = at.key(key);
             if let Err(invalid) = distribution.validate("extra") {
-                let at = invalid.key.split('.').fold(at, |path, key| path.key(key));
-                self.report(at, invalid.message);
+                let at = invalid.parameter.split('.').fold(at, |path, key| path.key(key));
+                self.report(at, invalid.reason);
             } else if let ("jitter", Distribution::Fixed(extra)) = (key, distribution) {
                 let message = format!(
                     "{extra} for every packet is no jitter; write a distribution like {{ uniform = [\"0 s\", \"{extra}\"] }}"

@@ -33,7 +33,7 @@ impl Resolver<'_> {
             merged.congestion_control =
                 self.congestion_control_in(stack, &congestion_control).or(merged.congestion_control);
             if let Err(error) = options.apply(&merged) {
-                let place = self.option_place(&[own, at!["tcp"]], error.option);
+                let place = self.option_place(&[own, at!["tcp"]], &error.parameter);
                 self.report(place, format!("{} (stack {stack})", error.reason));
             }
             if !options.congestion_control.suits(Transport::Tcp) {
@@ -64,7 +64,7 @@ impl Resolver<'_> {
         }
         let mut options = self.stacks.groups[group].clone();
         if let Err(error) = options.apply(own) {
-            let place = at!["traffic", entry, "tcp", error.option];
+            let place = at!["traffic", entry, "tcp", error.parameter.as_ref()];
             self.report(place, format!("{} (stack {})", error.reason, options.stack));
         }
         let index = self.stacks.used.len() as u32;

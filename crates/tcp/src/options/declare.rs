@@ -31,21 +31,6 @@ pub struct Row {
     pub cells: Vec<(String, &'static str)>,
 }
 
-/// A value that a stack cannot have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OptionError {
-    pub option: &'static str,
-    pub reason: String,
-}
-
-impl std::fmt::Display for OptionError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.option, self.reason)
-    }
-}
-
-impl std::error::Error for OptionError {}
-
 /// The text of a value, as a scenario would write it without quotes around a word.
 pub(crate) fn text<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
@@ -143,7 +128,7 @@ macro_rules! options {
 
         impl Options {
             /// Takes over what `overrides` gives, then checks the whole.
-            pub fn apply(&mut self, overrides: &Overrides) -> Result<(), OptionError> {
+            pub fn apply(&mut self, overrides: &Overrides) -> Result<(), elephan_units::InvalidParameter> {
                 $( if let Some(value) = &overrides.$name {
                     self.$name = value.clone();
                     if !self.given.contains(&stringify!($name)) {

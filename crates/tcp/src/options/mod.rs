@@ -5,14 +5,14 @@
 //! with a value and a source for every stack; a value without a source says "assumed".
 
 use elephan_cc::{Controller, Spec};
-use elephan_units::{Bytes, Span};
+use elephan_units::{Bytes, InvalidParameter, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 mod declare;
 
-pub use self::declare::{OptionError, Origin, Provenance, Row};
+pub use self::declare::{Origin, Provenance, Row};
 pub(crate) use self::declare::{options, text};
 pub use crate::stacks::{Options, Overrides, TABLE, rows};
 
@@ -385,8 +385,8 @@ impl Options {
     }
 
     /// Refuses values that no stack could work with.
-    pub fn validate(&self) -> Result<(), OptionError> {
-        let fail = |option, reason: String| Err(OptionError { option, reason });
+    pub fn validate(&self) -> Result<(), InvalidParameter> {
+        let fail = |option: &'static str, reason: String| Err(InvalidParameter::new(option, reason));
         let mss = self.mss;
         if !(MSS_MIN..=65_495).contains(&mss.0) {
             return fail("mss", format!("must be from {MSS_MIN} B to 65495 B, not {} B", mss.0));
@@ -426,10 +426,10 @@ impl Options {
         self.validate_spans()
     }
 
-    fn validate_counts(&self) -> Result<(), OptionError> {
+    fn validate_counts(&self) -> Result<(), InvalidParameter> {
         for (option, value, low, high) in self.counts() {
             if !(low..=high).contains(&value) {
-                return Err(OptionError { option, reason: format!("must be from {low} to {high}, not {value}") });
+                return Err(InvalidParameter::new(option, format!("must be from {low} to {high}, not {value}")));
             }
         }
         Ok(())
@@ -466,7 +466,7 @@ impl Options {
         self.counts().into_iter().find(|count| count.0 == option).map(|(_, _, low, high)| (low, high))
     }
 
-    fn validate_spans(&self) -> Result<(), OptionError> {
+    fn validate_spans(&self) -> Result<(), InvalidParameter> {
         let least = Span(1000);
         let most = Span::from_s(86_400);
         let spans = [
@@ -479,7 +479,7 @@ impl Options {
         ];
         for (option, value) in spans {
             if value < least || value > most {
-                return Err(OptionError { option, reason: format!("must be from {least} to {most}, not {value}") });
+                return Err(InvalidParameter::new(option, format!("must be from {least} to {most}, not {value}")));
             }
         }
         let waits = [
@@ -495,12 +495,12 @@ impl Options {
         ];
         for (option, value) in waits {
             if value > most {
-                return Err(OptionError { option, reason: format!("must be at most {most}, not {value}") });
+                return Err(InvalidParameter::new(option, format!("must be at most {most}, not {value}")));
             }
         }
         for (option, value) in [("rto_min", self.rto_min), ("rto_initial", self.rto_initial)] {
             if value > self.rto_max {
-                return Err(OptionError { option, reason: format!("{value} is above rto_max, {}", self.rto_max) });
+                return Err(InvalidParameter::new(option, format!("{value} is above rto_max, {}", self.rto_max)));
             }
         }
         Ok(())

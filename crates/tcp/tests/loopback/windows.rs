@@ -258,7 +258,8 @@ fn an_idle_connection_is_small() {
 #[test]
 fn wrong_options_are_refused_in_one_line() {
     let refused = |overrides: Overrides| {
-        let error = options::stack("rfc").unwrap().apply(&overrides).unwrap_err().to_string();
+        let invalid = options::stack("rfc").unwrap().apply(&overrides).unwrap_err();
+        let error = format!("{} {}", invalid.parameter, invalid.reason);
         assert!(!error.contains('\n') && !error.is_empty());
         error
     };

@@ -50,11 +50,11 @@ use crate::declare::states;
 use crate::draw::Draw;
 use crate::path::{BURSTS, PROBE_EXTRA_SEGMENTS, Path, RTT_ASSUMED, ceiling, drained, pace, window_rate};
 use crate::policer::{Moment, Policer};
-use crate::registry::{Invalid, Model};
+use crate::registry::Model;
 use crate::repair::{Repair, Stay, Visit};
 use crate::train::Start;
 use crate::{Ack, Needs, Signal, Traits, Window};
-use elephan_units::{Span, Time};
+use elephan_units::{InvalidParameter, Span, Time};
 pub use parameters::Parameters;
 
 /// Below this pacing rate a burst is one segment (Linux `bbr_min_tso_rate`).
@@ -108,11 +108,11 @@ impl Model for Bbr {
         }
     }
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
+    fn check(p: &Parameters) -> Result<(), InvalidParameter> {
         if p.phase != Some(probe_bw::DRAINING) {
             return Ok(());
         }
-        Err(Invalid { parameter: "phase", reason: format!("must be 0 or 2 to 7, not {}", probe_bw::DRAINING) })
+        Err(InvalidParameter::new("phase", format!("must be 0 or 2 to 7, not {}", probe_bw::DRAINING)))
     }
 
     fn traits(_: &Parameters) -> Traits {

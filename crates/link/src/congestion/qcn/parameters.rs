@@ -1,11 +1,11 @@
 //! The parameters of QCN, its published readings among them.
 
-use elephan_units::{Bytes, Rate, Span};
+use elephan_units::{Bytes, InvalidParameter, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::fairness::Fairness;
-use super::super::{FEEDBACK_MAX, Problem, above_zero, pages, period, some_rate, start_rate};
+use super::super::{FEEDBACK_MAX, above_zero, pages, period, some_rate, start_rate};
 
 /// Bytes between samples for each eighth of the feedback, with a sample base of 150 000.
 const TABLE: [f64; 8] = [150_000.0, 75_000.0, 50_000.0, 37_500.0, 30_000.0, 25_000.0, 21_500.0, 18_500.0];
@@ -157,10 +157,14 @@ impl Default for Qcn {
 
 impl Qcn {
     /// What cannot be, beyond the ranges of the schema.
-    pub fn problem(&self) -> Option<Problem> {
+    pub fn problem(&self) -> Option<InvalidParameter> {
         let [least, most] = self.probability;
-        let probability =
-            || ("probability", format!("[{least}, {most}]: two probabilities above 0, the smaller first"));
+        let probability = || {
+            InvalidParameter::new(
+                "probability",
+                format!("[{least}, {most}]: two probabilities above 0, the smaller first"),
+            )
+        };
         pages(self.set_point, self.page)
             .or_else(|| above_zero("sample_base", self.sample_base))
             .or_else(|| (!(0.0 < least && least <= most && most <= 1.0)).then(probability))

@@ -172,12 +172,12 @@ fn thresholds_that_cannot_be() {
     let (min, max) = (Some(Size::Packets(15)), Some(Size::Packets(15)));
     let problem = RedSpec { min, max, ..RedSpec::default() }.problem();
     let step = "; to mark at one size, say kind = \"fifo\" and mark_above";
-    assert_eq!(problem, Some(("min", format!("\"15 p\": must be below max, \"15 p\"{step}"))));
+    assert_eq!(problem, Some(InvalidParameter::new("min", format!("\"15 p\": must be below max, \"15 p\"{step}"))));
     let problem = RedSpec { min: Some(Size::Packets(16)), max, ..RedSpec::default() }.problem();
-    assert_eq!(problem, Some(("min", "\"16 p\": must be below max, \"15 p\"".to_owned())));
+    assert_eq!(problem, Some(InvalidParameter::new("min", "\"16 p\": must be below max, \"15 p\"")));
     let problem = RedSpec { min, max: Some(Size::Bytes(10_000)), ..RedSpec::default() }.problem();
-    assert_eq!(problem, Some(("min", "\"15 p\": must be in the unit of max, \"10 KB\"".to_owned())));
+    assert_eq!(problem, Some(InvalidParameter::new("min", "\"15 p\": must be in the unit of max, \"10 KB\"")));
     let problem = RedSpec { mark_only: true, ..RedSpec::default() }.problem();
-    assert_eq!(problem, Some(("mark_only", "true: needs ecn = true".to_owned())));
+    assert_eq!(problem, Some(InvalidParameter::new("mark_only", "true: needs ecn = true")));
     assert_eq!(RedSpec::default().problem(), None);
 }
