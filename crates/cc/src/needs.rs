@@ -17,42 +17,60 @@ use crate::Question;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs(u16);
 
+/// Declares needs, each a bit of its own.
+macro_rules! needs {
+    ($($(#[$doc:meta])+ $NAME:ident;)+) => {
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "called like the constants that they number")]
+        enum Bit {
+            $($NAME,)+
+        }
+
+        impl Needs {
+            $($(#[$doc])+
+            pub const $NAME: Needs = Needs(1 << Bit::$NAME as u16);)+
+        }
+    };
+}
+
+needs! {
+    /// Delivery rates are measured ([`crate::Ack::rate_bps`]), which costs memory for every segment in flight.
+    RATE;
+    /// The delay of single ACKs counts, so that means over a round trip say too little ([`crate::rounds`]).
+    EACH_DELAY;
+    /// One-way delays are reported, each before the ACK that shows it.
+    ONE_WAY_DELAY;
+    /// The packets of the flow ask routers how the window may change ([`Question::Window`]).
+    WINDOW_OF_ROUTERS;
+    /// The packets of the flow ask routers for the fair rate ([`Question::Rate`]).
+    RATE_OF_ROUTERS;
+    /// The packets of the flow ask routers for telemetry ([`Question::Telemetry`]).
+    TELEMETRY;
+    /// New data leaves as ECT(1), the codepoint of L4S (RFC 9331), once Accurate ECN is negotiated. Without Accurate ECN nothing is
+    /// ECN-capable (Linux `TCP_CONG_NEEDS_ACCECN`).
+    L4S;
+    /// Trains of packets are sent, and each packet says when it left (see [`crate::train`]).
+    TRAINS;
+    /// The receiver acknowledges each segment at once. An algorithm that takes every delay for the network's needs this.
+    ACKNOWLEDGED_EACH;
+    /// The sender's network interface is reported over TCP too.
+    NIC;
+    /// The window applies in recovery too (Linux `cong_control`). Proportional rate reduction and the like then do nothing.
+    STEERS_RECOVERY;
+    /// The pacing rate counts whole packets with their IP and TCP headers, as routers report it.
+    PACES_PACKETS;
+    /// `on_ack` also grows the window below `ssthresh`, instead of the slow start of the stack.
+    OWN_SLOW_START;
+    /// An ACK counts with all that it acknowledges. A stack without byte counting shows one segment an ACK at most to an algorithm
+    /// without this need. An algorithm that grows by a fixed amount per round trip, or by a clock, has this need.
+    ALL_ACKED;
+    /// A loss reduces the window once more in a window of data that an ECN-Echo has reduced, because a mark takes less than a loss.
+    /// Without this need one of the two is enough (RFC 3168 section 6.1.2).
+    LOSS_AFTER_MARK;
+}
+
 impl Needs {
     /// ACKs and congestion events are enough.
     pub const NOTHING: Needs = Needs(0);
-    /// Delivery rates are measured ([`crate::Ack::rate_bps`]), which costs memory for every segment in flight.
-    pub const RATE: Needs = Needs(1);
-    /// The delay of single ACKs counts, so that means over a round trip say too little ([`crate::rounds`]).
-    pub const EACH_DELAY: Needs = Needs(1 << 1);
-    /// One-way delays are reported, each before the ACK that shows it.
-    pub const ONE_WAY_DELAY: Needs = Needs(1 << 2);
-    /// The packets of the flow ask routers how the window may change ([`Question::Window`]).
-    pub const WINDOW_OF_ROUTERS: Needs = Needs(1 << 3);
-    /// The packets of the flow ask routers for the fair rate ([`Question::Rate`]).
-    pub const RATE_OF_ROUTERS: Needs = Needs(1 << 4);
-    /// The packets of the flow ask routers for telemetry ([`Question::Telemetry`]).
-    pub const TELEMETRY: Needs = Needs(1 << 5);
-    /// New data leaves as ECT(1), the codepoint of L4S (RFC 9331), once Accurate ECN is negotiated. Without Accurate ECN nothing is
-    /// ECN-capable (Linux `TCP_CONG_NEEDS_ACCECN`).
-    pub const L4S: Needs = Needs(1 << 6);
-    /// Trains of packets are sent, and each packet says when it left (see [`crate::train`]).
-    pub const TRAINS: Needs = Needs(1 << 7);
-    /// The receiver acknowledges each segment at once. An algorithm that takes every delay for the network's needs this.
-    pub const ACKNOWLEDGED_EACH: Needs = Needs(1 << 8);
-    /// The sender's network interface is reported over TCP too.
-    pub const NIC: Needs = Needs(1 << 9);
-    /// The window applies in recovery too (Linux `cong_control`). Proportional rate reduction and the like then do nothing.
-    pub const STEERS_RECOVERY: Needs = Needs(1 << 10);
-    /// The pacing rate counts whole packets with their IP and TCP headers, as routers report it.
-    pub const PACES_PACKETS: Needs = Needs(1 << 11);
-    /// `on_ack` also grows the window below `ssthresh`, instead of the slow start of the stack.
-    pub const OWN_SLOW_START: Needs = Needs(1 << 12);
-    /// An ACK counts with all that it acknowledges. A stack without byte counting shows one segment an ACK at most to an algorithm
-    /// without this need. An algorithm that grows by a fixed amount per round trip, or by a clock, has this need.
-    pub const ALL_ACKED: Needs = Needs(1 << 13);
-    /// A loss reduces the window once more in a window of data that an ECN-Echo has reduced, because a mark takes less than a loss.
-    /// Without this need one of the two is enough (RFC 3168 section 6.1.2).
-    pub const LOSS_AFTER_MARK: Needs = Needs(1 << 14);
 
     /// Returns the needs of both sets.
     pub const fn and(self, other: Needs) -> Needs {
