@@ -5,6 +5,7 @@ use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Topology;
 use super::builder::{Builder, access_delay, access_rate, part};
 use crate::written::Delay;
 
@@ -48,8 +49,8 @@ fn delay() -> Delay {
     Delay::Fixed(access_delay())
 }
 
-impl Dumbbell {
-    pub(super) fn build(&self, out: &mut Builder<'_>) {
+impl Topology for Dumbbell {
+    fn build(&self, out: &mut Builder<'_>) {
         out.hosts("sender", Some(("pairs", self.pairs)));
         out.hosts("receiver", Some(("pairs", self.pairs)));
         out.switches("left", None, &[]);

@@ -7,6 +7,7 @@ use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Topology;
 use super::builder::{Builder, part};
 
 /// Hosts `host[i]`, switches `edge[i]`, `aggregation[i]` and `core[i]`.
@@ -28,8 +29,8 @@ pub struct FatTree {
     pub framing: Framing,
 }
 
-impl FatTree {
-    pub(super) fn build(&self, out: &mut Builder<'_>) {
+impl Topology for FatTree {
+    fn build(&self, out: &mut Builder<'_>) {
         let half = self.k / 2;
         out.hosts("host", Some(("k", self.k * half * half)));
         out.switches("edge", Some(("k", self.k * half)), &[]);

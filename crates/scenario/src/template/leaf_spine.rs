@@ -5,6 +5,7 @@ use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Topology;
 use super::builder::{Builder, part};
 
 /// Hosts `host[i]`, switches `leaf[j]` and `spine[k]`; the first `hosts_per_leaf` hosts are below `leaf[0]`, and so on.
@@ -36,8 +37,8 @@ pub struct LeafSpine {
     pub framing: Framing,
 }
 
-impl LeafSpine {
-    pub(super) fn build(&self, out: &mut Builder<'_>) {
+impl Topology for LeafSpine {
+    fn build(&self, out: &mut Builder<'_>) {
         out.hosts("host", Some(("leaves", self.leaves.saturating_mul(self.hosts_per_leaf))));
         out.switches("leaf", Some(("leaves", self.leaves)), &[]);
         out.switches("spine", Some(("spines", self.spines)), &[]);

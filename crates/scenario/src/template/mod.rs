@@ -18,6 +18,7 @@ pub use parking_lot::ParkingLot;
 pub use path::{Hop, PathOfHops};
 pub use star::Star;
 
+use elephan_units::dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,9 +27,9 @@ use builder::Builder;
 
 use crate::tree::{Entry, Node, Table, Value, at};
 
-/// Declares the templates: the scenario's `template = { kind = ... }` and its expansion.
+/// Declares the templates: the scenario's `template = { kind = ... }`, and `each_template!`, which matches it, for [`dispatch!`].
 macro_rules! templates {
-    ($($(#[doc = $doc:literal])+ $name:literal => $variant:ident($spec:ty);)+) => {
+    (($d:tt) $($(#[doc = $doc:literal])+ $name:literal => $variant:ident($spec:ty);)+) => {
         /// A common topology and its parameters.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind")]
@@ -36,10 +37,10 @@ macro_rules! templates {
             $($(#[doc = $doc])+ #[serde(rename = $name)] $variant($spec),)+
         }
 
-        impl Template {
-            fn build(&self, out: &mut Builder<'_>) {
-                match self { $(Template::$variant(spec) => spec.build(out),)+ }
-            }
+        macro_rules! each_template {
+            ($d template:expr, $d held:ident => $d body:expr) => {
+                match $d template { $(Template::$variant($d held) => $d body,)+ }
+            };
         }
 
         /// Every template's name and its one line.
@@ -48,6 +49,7 @@ macro_rules! templates {
 }
 
 templates! {
+    ($)
     /// Pairs of hosts on both sides of one bottleneck link between two switches
     "dumbbell" => Dumbbell(Dumbbell);
     /// Clients and servers around one switch
@@ -60,6 +62,14 @@ templates! {
     "fat-tree" => FatTree(FatTree);
     /// Leaf switches with hosts, each joined to every spine switch
     "leaf-spine" => LeafSpine(LeafSpine);
+}
+
+dispatch! {
+    /// A topology that follows from a few parameters.
+    trait Topology for Template by each_template {
+        /// Writes hosts, switches and links.
+        fn build(&self, out: &mut Builder<'_>);
+    }
 }
 
 /// Replaces `[template]` by what it stands for. The table has passed the schema.

@@ -7,6 +7,7 @@ use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Topology;
 use super::builder::{Builder, access_delay, access_rate, part};
 use crate::written::Delay;
 
@@ -46,8 +47,8 @@ pub struct ParkingLot {
     pub framing: Framing,
 }
 
-impl ParkingLot {
-    pub(super) fn build(&self, out: &mut Builder<'_>) {
+impl Topology for ParkingLot {
+    fn build(&self, out: &mut Builder<'_>) {
         out.hosts("sender", None);
         out.hosts("receiver", None);
         out.hosts("cross_sender", Some(("hops", self.hops)));

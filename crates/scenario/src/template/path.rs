@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::Topology;
 use super::builder::{Builder, part};
 use crate::tree::{Node, Origin};
 
@@ -41,8 +42,8 @@ pub struct Hop {
     pub packets: Concerned,
 }
 
-impl PathOfHops {
-    pub(super) fn build(&self, out: &mut Builder<'_>) {
+impl Topology for PathOfHops {
+    fn build(&self, out: &mut Builder<'_>) {
         out.hosts("sender", None);
         out.hosts("receiver", None);
         let last = self.hops.len().saturating_sub(1);

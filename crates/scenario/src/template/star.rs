@@ -5,6 +5,7 @@ use elephan_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Topology;
 use super::builder::{Builder, access_delay};
 use crate::preset::Preset;
 use crate::written::Delay;
@@ -61,8 +62,8 @@ fn delay() -> Delay {
     Delay::Fixed(access_delay())
 }
 
-impl Star {
-    pub(super) fn build(&self, out: &mut Builder<'_>) {
+impl Topology for Star {
+    fn build(&self, out: &mut Builder<'_>) {
         out.hosts("client", Some(("clients", self.clients)));
         out.switches("sw", None, &["preset", "memory", "latency", "flow_control"]);
         let common = [("framing", out.value("framing", &self.framing)), ("queue", out.value("queue", &self.queue))];
