@@ -48,7 +48,6 @@ pub use overrides::Override;
 pub use plan::*;
 pub use preset::Preset;
 pub use read::{Resolved, Source, read};
-pub use resolve::limit_of;
 pub use rooms::{Advice, Room};
 pub use schema::schema;
 pub use sweep::{AxisArgument, Sweep, Variant, sweep};

@@ -103,6 +103,10 @@ impl Discipline for Codel {
         self.store.packets()
     }
 
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
     fn set_limits(&mut self, limit: Option<Limit>, _mark_above: Option<Limit>) {
         self.limit = limit.unwrap_or(self.limit);
     }

@@ -212,6 +212,10 @@ impl Discipline for Dualpi2 {
         self.stream = stream;
     }
 
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
     fn set_limits(&mut self, limit: Option<Limit>, _mark_above: Option<Limit>) {
         self.limit = limit.unwrap_or(self.limit);
     }

@@ -80,6 +80,12 @@ pub struct Fifo {
 }
 
 impl Fifo {
+    /// Returns what must wait for a packet to be marked.
+    #[inline]
+    pub fn mark_above(&self) -> Limit {
+        self.mark_above
+    }
+
     /// Returns the packet that leaves next.
     pub fn first(&self) -> Option<&Item> {
         self.waiting.front()
@@ -123,6 +129,11 @@ impl Discipline for Fifo {
         self.waiting.extend(stay);
         self.bytes -= out.iter().map(|item| u64::from(item.bytes)).sum::<u64>();
         out
+    }
+
+    #[inline]
+    fn limit(&self) -> Limit {
+        self.limit
     }
 
     fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {

@@ -146,6 +146,10 @@ impl Discipline for Fq {
         self.flows.packets()
     }
 
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
     fn set_limits(&mut self, limit: Option<Limit>, _mark_above: Option<Limit>) {
         self.limit = limit.unwrap_or(self.limit);
     }

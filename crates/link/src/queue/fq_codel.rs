@@ -176,6 +176,10 @@ impl Discipline for FqCodel {
         self.flows.perturb(stream.next_u64());
     }
 
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
     fn set_limits(&mut self, limit: Option<Limit>, _mark_above: Option<Limit>) {
         self.limit = limit.unwrap_or(self.limit);
     }

@@ -263,6 +263,12 @@ dispatch! {
         /// Sets other limits, if they are given. Packets that wait stay.
         fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {}
 
+        /// Returns how much may wait; a discipline whose classes have limits of their own has none.
+        #[inline]
+        fn limit(&self) -> Limit {
+            Limit::NONE
+        }
+
         /// Takes out the waiting packets that `of` names, in their order, and returns them. A discipline that cannot do so returns none.
         fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
             Vec::new()

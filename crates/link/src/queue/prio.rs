@@ -193,6 +193,10 @@ impl Discipline for Prio {
         (place as u8, self.bands[place].bytes)
     }
 
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
     fn set_limits(&mut self, limit: Option<Limit>, _mark_above: Option<Limit>) {
         self.limit = limit.unwrap_or(self.limit);
     }

@@ -134,6 +134,10 @@ impl Discipline for Sfq {
         self.flows.packets()
     }
 
+    fn limit(&self) -> Limit {
+        self.limit
+    }
+
     fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
         self.limit = limit.unwrap_or(self.limit);
         self.mark_above = mark_above.unwrap_or(self.mark_above);

@@ -173,6 +173,10 @@ impl Discipline for Tbf {
         self.fifo.packets()
     }
 
+    fn limit(&self) -> Limit {
+        self.fifo.limit()
+    }
+
     fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
         self.fifo.set_limits(limit, mark_above);
     }

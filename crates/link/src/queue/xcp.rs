@@ -149,6 +149,10 @@ impl Discipline for Xcp {
         self.fifo.packets()
     }
 
+    fn limit(&self) -> Limit {
+        self.fifo.limit()
+    }
+
     fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
         self.fifo.set_limits(limit, mark_above);
     }

@@ -365,7 +365,7 @@ fn classes_of(queue: &QueueSpec) -> Vec<(u8, &QueueSpec)> {
 }
 
 /// The key `limit` of a queue of any kind.
-pub fn limit_of(queue: &QueueSpec) -> Option<Size> {
+pub(crate) fn limit_of(queue: &QueueSpec) -> Option<Size> {
     let json = serde_json::to_value(queue).ok()?;
     json.get("limit").and_then(Json::as_str).and_then(|text| parse_size(text).ok())
 }

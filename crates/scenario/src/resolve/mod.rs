@@ -21,7 +21,7 @@ mod routes;
 mod stacks;
 mod steps;
 
-pub use checks::limit_of;
+pub(crate) use checks::limit_of;
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@
 //! While a port is `on` its gate is open and nothing is to shut it, nothing that a pause interval has held waits, and no control frame is to go out;
 //! if its switch has a memory, that pauses nobody and has the port among its `unsettled`.
 
-use elephan_link::queue::{Discipline, Verdict, is_ect};
+use elephan_link::queue::{Discipline, Queue, Verdict, is_ect};
 use elephan_tcp::ECN_CE;
 use elephan_units::Time;
 
@@ -77,7 +77,8 @@ impl Net {
         let start = if l.busy_until > now {
             let (start, bytes) = (l.busy_until, l.framing.charged_bytes(p.ip_bytes));
             let waiting = g.ahead.packets();
-            if !l.limit.admits(g.ahead.bytes, waiting, bytes) {
+            let Queue::Fifo(fifo) = &g.queue else { unreachable!("what is computed ahead waits in a FIFO") };
+            if !fifo.limit().admits(g.ahead.bytes, waiting, bytes) {
                 l.counts.drops += 1;
                 if let Some(switch) = switch {
                     switch.release(ingress, charged, scratch);
@@ -85,7 +86,7 @@ impl Net {
                 self.drop_packet(now, link, packet, "queue_full");
                 return;
             }
-            if is_ect(p.segment.ecn) && l.mark_above.is_exceeded(g.ahead.bytes, waiting) {
+            if is_ect(p.segment.ecn) && fifo.mark_above().is_exceeded(g.ahead.bytes, waiting) {
                 p.segment.ecn = ECN_CE;
                 l.counts.marks += 1;
                 note_mark(log, now, link, p.flow, bytes);

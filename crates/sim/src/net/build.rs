@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use elephan_engine::{EventQueue, LANES, Lanes, Ring};
 use elephan_host::transmit::Device;
-use elephan_link::queue::{Discipline, Limit};
+use elephan_link::queue::{Discipline, FifoSpec, Limit};
 use elephan_link::{Concerned, Loss, pause, pause::Gate};
 use elephan_random::Stream;
-use elephan_scenario::{Ecmp, Link as LinkPlan, NodeKind, Plan, limit_of};
-use elephan_units::{Span, Time, Transmitter, stop};
+use elephan_scenario::{Ecmp, Link as LinkPlan, NodeKind, Plan};
+use elephan_units::{Size, Span, Time, Transmitter, stop};
 
 use super::flow_control::{self, sends_pause};
 use super::graph::Graph;
@@ -148,20 +148,21 @@ fn link(facts: Facts<'_>, (switch_of, port_of): (&[u32], &[u32]), taps: Taps) ->
     let latency = latency + way_out.map_or(Span::ZERO, |words| words.delay);
     let fifo = facts.fifo();
     let limiters = congestion_management::limiters(plan, l);
-    // Each limiter holds as much of senders that cannot be stopped as the queue, of whatever kind.
-    let limit = if limiters.is_some() { limit_of(&l.queue) } else { fifo.and_then(|f| f.limit) };
+    let is_general = facts.is_general();
+    let fast =
+        |size: fn(&FifoSpec) -> Option<Size>| Limit::of(fifo.filter(|_| !is_general).and_then(size), l.bdp_bytes);
     Link {
         tx: Transmitter::new(l.rate),
         busy_until: Time::ZERO,
         delay: l.delay + latency,
-        limit: Limit::of(limit, l.bdp_bytes),
-        mark_above: Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes),
+        limit: fast(|fifo| fifo.limit),
+        mark_above: fast(|fifo| fifo.mark_above),
         waiting: Ring::default(),
         waiting_charged: 0,
         waiting_wire: 0,
         flight: Ring::default(),
         framing: l.framing.cost(),
-        general: facts.is_general().then(|| Box::new(general(facts, taps, latency, limiters))),
+        general: is_general.then(|| Box::new(general(facts, taps, latency, limiters))),
         loss: loss(plan.seed, &l.name, (&l.loss, l.impairments.packets), "loss"),
         counts: Counts::default(),
         stage: Ring::default(),

@@ -50,7 +50,6 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
         if change.limit.is_some() || change.mark_above.is_some() {
             g.queue.set_limits(change.limit, change.mark_above);
-            l.limit = change.limit.unwrap_or(l.limit);
         }
         self.note_change(now, change);
     }

@@ -92,7 +92,7 @@ impl Net {
         let from = p.ingress;
         let verdict = match (limiter, &mut g.limiters) {
             (Some(place), Some(limiters)) => {
-                limiters.offer(place, item, can_stop(p.flags), l.limit, &mut self.full_limiters)
+                limiters.offer(place, item, can_stop(p.flags), g.queue.limit(), &mut self.full_limiters)
             }
             _ => g.queue.enqueue(now, item, &mut self.discarded),
         };

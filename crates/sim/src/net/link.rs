@@ -291,6 +291,7 @@ pub struct Link {
     pub waiting: Ring<Waiting>,
     pub waiting_charged: u64,
     pub waiting_wire: u64,
+    /// Of a fast port; a general port asks its queue.
     pub limit: Limit,
     pub mark_above: Limit,
     /// Frames between the last bit in and the egress queue of a far-end switch with memory.
