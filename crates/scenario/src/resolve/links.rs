@@ -273,30 +273,10 @@ impl Said {
     }
 }
 
-/// Puts what the words say into the plan of a port, with the delay that was drawn; what they do not say stays.
-fn tell(words: &LinkWords, drawn: Option<Span>, plan: &mut Link) {
-    fn set<T: Clone>(place: &mut T, given: &Option<T>) {
-        if let Some(given) = given {
-            place.clone_from(given);
-        }
-    }
-    fn set_if_given<T: Clone>(place: &mut Option<T>, given: &Option<T>) {
-        if given.is_some() {
-            place.clone_from(given);
-        }
-    }
-    // Every key by its name: without one of them this does not compile.
-    let LinkWords { rate, delay: _, up, packets, loss, reorder, duplicate, jitter, queue, bdp_rtt } = words;
-    set(&mut plan.rate, rate);
-    set(&mut plan.delay, &drawn);
-    set(&mut plan.up, up);
-    set(&mut plan.loss, loss);
-    set(&mut plan.queue, queue);
-    set_if_given(&mut plan.bdp_rtt, bdp_rtt);
-    set(&mut plan.impairments.packets, packets);
-    set_if_given(&mut plan.impairments.reorder, reorder);
-    set(&mut plan.impairments.duplicate, duplicate);
-    set_if_given(&mut plan.impairments.jitter, jitter);
+/// Puts what the words say into the plan of a port, with the delay that was drawn.
+fn tell(words: &LinkWords, drawn: Option<Span>, port: &mut Link) {
+    words.tell(port);
+    port.delay = drawn.unwrap_or(port.delay);
 }
 
 /// Whether what is `set` says anew what the queue of a port is, or what a bdp is there.

@@ -1,12 +1,13 @@
 //! `[[links]]`.
 
 use elephan_link::{Concerned, Framing, Loss, queue::QueueSpec};
-use elephan_traffic::Distribution;
 use elephan_units::{Rate, Span};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::impairments::{Jitter, Reorder};
+use crate::plan::Link;
 use crate::tree::{Path, at};
 
 /// Whether a run can change a key of a port.
@@ -16,10 +17,14 @@ pub(crate) enum During {
     Stays,
 }
 
-/// Declares the keys of `[[links]]` in their order. A key with `port` is also one of a direction and of a single port: its part after
-/// `port` says whether a run can change it, what it is there, and its type.
+/// Declares the keys of `[[links]]` in their order. A key with `port` is also one of a direction and of a single port. Its part after
+/// `port` says whether a run can change it, where the plan of a port keeps it, what it is there, and its type. The resolver works out
+/// a key without a place in the plan.
 macro_rules! keys_of_links {
-    ($($(#[$meta:meta])* $key:ident: $of_entry:ty $(, port $during:ident $(#[$own:meta])+ $of_port:ty)?;)+) => {
+    ($(
+        $(#[$meta:meta])* $key:ident: $of_entry:ty
+        $(, port $during:ident $(=> $place:ident $(. $part:ident)?)? $(#[$own:meta])+ $of_port:ty)?;
+    )+) => {
         /// Full-duplex links between two nodes or groups of nodes.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
@@ -49,6 +54,15 @@ macro_rules! keys_of_links {
                 LinkWords { $($($key: Option::<$of_port>::or(self.$key.clone(), base.$key.clone()),)?)+ }
             }
 
+            /// Puts what these words say into the plan of a port; what they do not say stays.
+            pub(crate) fn tell(&self, port: &mut Link) {
+                $($($(
+                    if let Some(given) = &self.$key {
+                        port.$place$(.$part)? = given.clone().into();
+                    }
+                )?)?)+
+            }
+
             /// Returns whether `key` is among these words.
             pub(crate) fn gives(&self, key: &str) -> bool {
                 match key {
@@ -75,7 +89,7 @@ keys_of_links! {
     #[serde(default)]
     pairing: LinkPairing;
     /// Rate on the wire, each way.
-    rate: Rate, port Changes
+    rate: Rate, port Changes => rate
         /// Rate on the wire.
         #[schemars(with = "Rate")]
         Rate;
@@ -91,47 +105,47 @@ keys_of_links! {
     /// Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and
     /// what comes to them (`link_down`), and forgets received PAUSE. It is up or down both ways.
     #[serde(default = "up")]
-    up: bool, port Changes
+    up: bool, port Changes => up
         /// Of one of `ports` only: whether its link carries anything, both ways.
         #[schemars(with = "bool")]
         bool;
     /// Which packets `loss`, `reorder`, `duplicate` and `jitter` concern: `all`, or `data`, those that carry data.
     #[serde(default)]
-    packets: Concerned, port Stays
+    packets: Concerned, port Stays => impairments.packets
         /// Which packets `loss`, `reorder`, `duplicate` and `jitter` concern.
         #[schemars(with = "Concerned")]
         Concerned;
     /// Packets lost by the link itself, each way.
     #[serde(default)]
-    loss: Loss, port Changes
+    loss: Loss, port Changes => loss
         /// Packets lost by the link itself.
         #[schemars(with = "Loss")]
         Loss;
     /// Packets that the link holds back so that later ones overtake them, each way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Reorder")]
-    reorder: Option<Reorder>, port Stays
+    reorder: Option<Reorder>, port Stays => impairments.reorder
         /// Packets that the link holds back so that later ones overtake them.
         #[schemars(with = "Reorder")]
         Reorder;
     /// Share of the packets that arrive twice, each way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(min = 0, max = 1))]
-    duplicate: Option<f64>, port Stays
+    duplicate: Option<f64>, port Stays => impairments.duplicate
         /// Share of the packets that arrive twice.
         #[schemars(with = "f64", range(min = 0, max = 1))]
         f64;
     /// Extra delay of every packet, drawn for each, each way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Jitter")]
-    jitter: Option<Jitter>, port Stays
+    jitter: Option<Jitter>, port Stays => impairments.jitter
         /// Extra delay of every packet, drawn for each.
         #[schemars(with = "Jitter")]
         Jitter;
     /// Queue of the switch ports of these links (both, if both ends are switches). Without a limit it is bounded only
     /// by the switch's memory.
     #[serde(default)]
-    queue: QueueSpec, port Changes
+    queue: QueueSpec, port Changes => queue
         /// Queue of the port that sends in this direction.
         #[schemars(with = "QueueSpec")]
         QueueSpec;
@@ -141,7 +155,7 @@ keys_of_links! {
     /// The round-trip time that `"1 bdp"` refers to; without it the mean base RTT of the flows that cross the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Span")]
-    bdp_rtt: Option<Span>, port Changes
+    bdp_rtt: Option<Span>, port Changes => bdp_rtt
         /// The round-trip time that `"1 bdp"` refers to.
         #[schemars(with = "Span")]
         Span;
@@ -221,40 +235,6 @@ impl Links {
     }
 }
 
-/// Packets that a link holds back, each by itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Reorder {
-    /// Share of the packets that are held back.
-    #[schemars(range(min = 0, max = 1))]
-    pub share: f64,
-    /// How much later they arrive: a time, or a distribution that is drawn from for each. Longer than the gap between packets, or
-    /// nothing overtakes them.
-    pub extra: Distribution<Span>,
-}
-
-/// Extra delay of every packet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Jitter {
-    /// The distribution of the extra delay, beside the link's own.
-    pub extra: Distribution<Span>,
-    /// Whether packets stay in order.
-    #[serde(default)]
-    pub order: Order,
-}
-
-/// Whether packets of different delay overtake each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Order {
-    /// No packet arrives before one that was sent earlier: as where queues make the jitter.
-    #[default]
-    Keep,
-    /// Each packet arrives when its own delay is over: as where packets take several paths.
-    Free,
-}
-
 /// A propagation delay, or several over the links of one entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -289,19 +269,31 @@ pub enum LinkPairing {
 
 #[cfg(test)]
 mod tests {
-    /// The language with a key that it does not have.
+    /// The language with keys that it does not have.
     mod made_up {
         use super::super::{Deserialize, During, JsonSchema, Serialize};
+
+        #[derive(Debug, Default, PartialEq)]
+        pub struct Paint {
+            colour: Option<String>,
+        }
+
+        /// The plan of a port.
+        #[derive(Debug, Default, PartialEq)]
+        pub struct Link {
+            paint: Paint,
+            kg: u32,
+        }
 
         keys_of_links! {
             /// A key of the entry alone.
             pairing: String;
             /// What it is of an entry.
-            colour: Option<String>, port Stays
+            colour: Option<String>, port Stays => paint.colour
                 /// What it is of a port.
                 String;
             /// What must be said of an entry.
-            weight: u32, port Changes
+            weight: u32, port Changes => kg
                 /// What it is of a port.
                 u32;
         }
@@ -314,6 +306,11 @@ mod tests {
             assert_eq!((words.colour.as_deref(), words.weight), (Some("blue"), Some(1)));
             assert_eq!(LinkWords::KEYS, [("colour", During::Stays), ("weight", During::Changes)]);
             assert!(own.gives("colour") && !own.gives("weight") && !own.gives("pairing"));
+            let mut port = Link::default();
+            own.tell(&mut port);
+            assert_eq!(port, Link { paint: Paint { colour: Some("blue".to_owned()) }, kg: 0 });
+            words.tell(&mut port);
+            assert_eq!(port.kg, 1);
         }
     }
 }

@@ -3,6 +3,8 @@
 
 mod answer;
 mod change;
+mod ecmp;
+mod impairments;
 mod links;
 mod nodes;
 mod record;
@@ -11,8 +13,10 @@ mod traffic;
 
 pub use answer::AnswerWords;
 pub use change::ChangeWords;
+pub use ecmp::Ecmp;
+pub use impairments::{Jitter, Order, Reorder};
 pub(crate) use links::PortOf;
-pub use links::{Delay, Jitter, LinkPairing, LinkWords, Links, Order, Reorder, Spread};
+pub use links::{Delay, LinkPairing, LinkWords, Links, Spread};
 pub use nodes::{Hosts, Switches};
 pub use record::{CaptureChoice, CaptureSet, PortChoice, RecordChoice, RecordWords};
 pub use sweep::{Axis, SweepWords, Zip};
@@ -91,20 +95,6 @@ pub struct Scenario {
     /// Parameters to vary; `run` ignores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<SweepWords>,
-}
-
-/// How several shortest paths between two hosts are used (equal-cost multipath, RFC 2992). Both directions of a connection
-/// choose for themselves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ecmp {
-    /// Each connection or stream on one path: at each switch the links that lead on are equally likely.
-    #[default]
-    Flow,
-    /// Each packet on its own path, so that packets overtake each other.
-    Packet,
-    /// All on the path over the links that are named first.
-    None,
 }
 
 /// For the schema.
