@@ -12,6 +12,7 @@ use crate::schema::tidied;
 use crate::shape::resolve;
 use crate::traces::{Files, text_of};
 use crate::tree::{Node, Origin, Path, at};
+use crate::types::typed;
 use crate::walk::walk;
 use crate::{schema, toml};
 
@@ -100,8 +101,8 @@ fn profile_file(name: &str, files: Files<'_>) -> Result<ProfileFile, String> {
     if let Some(problem) = walk(&root, &root, &tree, &Path::default()).into_iter().next() {
         return Err(shown(problem));
     }
-    let file: ProfileFile =
-        serde_json::from_value(tree.to_json()).map_err(|e| format!("{path}: {}", e.to_string().replace('\n', " ")))?;
+    let file: ProfileFile = typed(&tree, &Path::default())
+        .map_err(|problems| problems.into_iter().next().map_or_else(|| path.to_owned(), shown))?;
     match file.problem() {
         Some(invalid) => Err(shown(Problem::at(&tree, Path::default().key(&invalid.parameter), invalid.reason))),
         None => Ok(file),
@@ -123,8 +124,7 @@ pub fn disk(name: &str, table: Map<String, Json>) -> Result<DiskSpec, Errors> {
     if !problems.is_empty() {
         return Err(fail(problems));
     }
-    let mut spec: DiskSpec =
-        serde_json::from_value(tree.to_json()).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
+    let mut spec: DiskSpec = typed(&tree, &Path::default()).map_err(fail)?;
     match spec.problem() {
         Some(invalid) => Err(Errors::one(name, invalid.parameter, invalid.reason)),
         None => {

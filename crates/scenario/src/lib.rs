@@ -13,6 +13,7 @@ mod drawn;
 mod edit;
 mod elsewhere;
 mod error;
+mod from_tree;
 mod gate;
 mod json;
 mod near;

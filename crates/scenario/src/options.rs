@@ -17,6 +17,7 @@ use crate::resolve::limit_of;
 use crate::schema;
 use crate::shape::{Shape, branches, by_tag, resolve};
 use crate::tree::{Node, Origin, Path};
+use crate::types::typed;
 use crate::walk::walk;
 
 /// The options of `stack` with those in `table` over them. A number for a time is seconds, for a size bytes. `name` is what
@@ -31,12 +32,7 @@ pub fn tcp_options(name: &str, stack: &str, table: Map<String, Json>) -> Result<
     let words = resolve(root, root.pointer("/properties/tcp").unwrap_or(&Json::Null));
     let table = table.into_iter().map(|(key, value)| with_unit(root, words, key, value)).collect();
     let table = Json::Object(table);
-    let problems = walk(root, words, &Node::from_json(&table, Origin::Program), &Path::default());
-    if !problems.is_empty() {
-        return Err(Errors::of_program(problems, name));
-    }
-    let mut overrides: Overrides =
-        serde_json::from_value(table.clone()).map_err(|e| fail("", e.to_string().replace('\n', " ")))?;
+    let mut overrides: Overrides = checked(name, words, &Node::from_json(&table, Origin::Program))?;
     if let Some(congestion_control) = table
         .get("congestion_control")
         .and_then(|congestion_control| elephan_tcp::congestion_control_in(stack, congestion_control))
@@ -59,12 +55,7 @@ pub fn queue(name: &str, kind: &str, table: Map<String, Json>, bdp_bytes: u64) -
     let given = Json::Object(std::iter::once(("kind".to_owned(), Json::from(kind))).chain(given).collect());
     let mut tree = Node::from_json(&given, Origin::Program);
     expand_queues(&mut tree);
-    let problems = walk(root, words, &tree, &Path::default());
-    if !problems.is_empty() {
-        return Err(Errors::of_program(problems, name));
-    }
-    let spec: QueueSpec =
-        serde_json::from_value(tree.to_json()).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
+    let spec: QueueSpec = checked(name, words, &tree)?;
     let limit = match limit_of(&spec) {
         Some(Size::Packets(0) | Size::Bytes(0) | Size::NanoBdp(0)) => Some("0: a queue holds one packet at least"),
         Some(Size::NanoBdp(_)) if bdp_bytes == 0 => {
@@ -81,7 +72,6 @@ pub fn queue(name: &str, kind: &str, table: Map<String, Json>, bdp_bytes: u64) -
 /// Congestion management of this kind with its parameters in `table`, numbers as for [`queue`]; `name` is what errors
 /// call the place. How a network carries it out is refused: without a network it would say nothing.
 pub fn congestion_management(name: &str, kind: &str, table: Map<String, Json>) -> Result<CongestionManagement, Errors> {
-    let fail = |problems| Errors::of_program(problems, name);
     let handling = serde_json::to_value(Handling { limiter_limit: Some(Size::Packets(1)), ..Handling::default() })
         .unwrap_or_default();
     if let Some(key) = table.keys().find(|key| handling.get(key).is_some()) {
@@ -97,12 +87,7 @@ pub fn congestion_management(name: &str, kind: &str, table: Map<String, Json>) -
     let mut tree = Node::from_json(&json!({ "congestion_management": given }), Origin::Program);
     expand_management(&mut tree);
     let given = tree.get("congestion_management").cloned().unwrap_or(tree);
-    let problems = walk(root, words, &given, &Path::default());
-    if !problems.is_empty() {
-        return Err(fail(problems));
-    }
-    let management: CongestionManagement =
-        serde_json::from_value(given.to_json()).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
+    let management: CongestionManagement = checked(name, words, &given)?;
     match management.problem() {
         Some(invalid) => Err(Errors::one(name, invalid.parameter, invalid.reason)),
         None => Ok(management),
@@ -133,11 +118,14 @@ fn host_model<T: DeserializeOwned>(name: &str, definition: &str, table: Map<Stri
     let root = schema();
     let words = root.get("$defs").and_then(|all| all.get(definition)).unwrap_or(&Json::Null);
     let given = Json::Object(table.into_iter().map(|(key, value)| with_unit(root, words, key, value)).collect());
-    let problems = walk(root, words, &Node::from_json(&given, Origin::Program), &Path::default());
-    if !problems.is_empty() {
-        return Err(Errors::of_program(problems, name));
-    }
-    serde_json::from_value(given).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))
+    checked(name, words, &Node::from_json(&given, Origin::Program))
+}
+
+/// Returns what a tree says as a type, checked against the schema `words` of the type first.
+fn checked<T: DeserializeOwned>(name: &str, words: &Json, tree: &Node) -> Result<T, Errors> {
+    let problems = walk(schema(), words, tree, &Path::default());
+    let found = if problems.is_empty() { typed(tree, &Path::default()) } else { Err(problems) };
+    found.map_err(|problems| Errors::of_program(problems, name))
 }
 
 /// A bare number of a quantity as a scenario writes it.
@@ -201,7 +189,7 @@ mod tests {
             ("fifo", json!({ "limit": 5 }), "Queue: limit: 5: a limit needs a unit, like \"100 p\""),
             ("prio", json!({ "bands": 17 }), "Queue: bands: 17: must be at most 16"),
             ("prio", json!({ "map": [1, 2] }), "Queue: map: *"),
-            ("drr", json!({ "quantum": 0 }), "Queue: *must be at least 1 B"),
+            ("drr", json!({ "quantum": 0 }), "Queue: quantum: *must be at least 1 B"),
         ] {
             let given = read(kind, table).unwrap_err();
             let (start, end) = error.split_once('*').unwrap_or((error, error));

@@ -12,7 +12,7 @@ use crate::output::{self, Provenance};
 use crate::resolve::{changes, resolve};
 use crate::traces::{Files, bytes_of};
 use crate::tree::{Node, Origin, Path, at};
-use crate::types::{descend, typed};
+use crate::types::typed;
 use crate::walk::walk;
 use crate::written::Scenario;
 use crate::{Override, Plan, axes, disks, json, preset, schema, template, toml, traces};
@@ -199,7 +199,7 @@ pub(crate) fn prepare(source: &Source, overrides: &[Override], seed: Option<u64>
     if !problems.is_empty() {
         return Err(problems);
     }
-    let words = typed(&tree)?;
+    let words = typed(&tree, &Path::default())?;
     Ok(Written { tree, words, dropped, has_sweep })
 }
 
@@ -220,15 +220,5 @@ fn expand_template(root: &Json, tree: &mut Node) -> Result<(), Vec<Problem>> {
     let Some(given) = tree.get("template") else { return Ok(()) };
     let of = root.pointer("/properties/template").unwrap_or(&Json::Null);
     let problems = walk(root, of, given, &at!["template"]);
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    let given = given.clone();
-    let problems = template::expand(tree);
-    if problems.is_empty() {
-        return Ok(());
-    }
-    let mut smaller = Vec::new();
-    descend(root, of, &given, &at!["template"], &mut smaller);
-    Err(if smaller.is_empty() { problems } else { smaller })
+    if problems.is_empty() { template::expand(tree) } else { Err(problems) }
 }

@@ -223,6 +223,21 @@ impl Node {
         }
     }
 
+    /// Takes out the last key on the way to `path`, with its value, and returns the key.
+    pub fn take_out(&mut self, path: &Path) -> Option<String> {
+        let last = path.0.iter().rposition(|step| matches!(step, Step::Key(_)))?;
+        let (Step::Key(key), above) = (&path.0[last], &path.0[..last]) else { return None };
+        let mut node = self;
+        for step in above {
+            node = match (step, &mut node.value) {
+                (Step::Key(key), Value::Table(table)) => &mut table.get_mut(key)?.node,
+                (Step::Index(i), Value::Array(items)) => items.get_mut(*i)?,
+                _ => return None,
+            };
+        }
+        node.as_table_mut()?.shift_remove(key).map(|_| key.clone())
+    }
+
     pub fn at(&self, path: &Path) -> Option<&Node> {
         let (node, steps) = self.deepest(path);
         (steps == path.0.len()).then_some(node)

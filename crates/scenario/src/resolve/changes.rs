@@ -207,7 +207,8 @@ impl<'a> State<'a> {
             return Err(again(problems));
         }
         let set: Vec<Path> = places.iter().map(|(place, ..)| place.clone()).collect();
-        let next = super::resolve(typed(&tree).map_err(again)?, &tree, Some(&set), self.interpreter).map_err(again)?;
+        let next = super::resolve(typed(&tree, &Path::default()).map_err(again)?, &tree, Some(&set), self.interpreter)
+            .map_err(again)?;
         let words = serde_json::to_value(&next.words).unwrap_or_default();
         let mut problems = Vec::new();
         self.refuse(&words, entry, &places, &mut problems);

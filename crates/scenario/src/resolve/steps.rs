@@ -11,6 +11,7 @@ use elephan_units::Time;
 
 use super::changes::{Applied, Entry, State, limits, spelt_out};
 use super::resolver::Resolver;
+use crate::from_tree::from_tree;
 use crate::overrides::{Names, names_of};
 use crate::plan::{Change, Link};
 use crate::tree::{Node, Origin, Path, Step, at};
@@ -123,7 +124,7 @@ impl State<'_> {
             if !walk(schema(), of, node, &path).is_empty() {
                 return None;
             }
-            self.scenario.links[one.entry] = serde_json::from_value(node.to_json()).ok()?;
+            self.scenario.links[one.entry] = from_tree(node).ok()?;
         }
         let set: Vec<Path> = given.iter().map(|one| one.place.clone()).collect();
         if !self.derive(kept, &set) {

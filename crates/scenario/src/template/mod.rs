@@ -26,6 +26,7 @@ use crate::error::Problem;
 use builder::Builder;
 
 use crate::tree::{Entry, Node, Table, Value, at};
+use crate::types::typed;
 
 /// Declares the templates: the scenario's `template = { kind = ... }`, and `each_template!`, which matches it, for [`dispatch!`].
 macro_rules! templates {
@@ -73,13 +74,10 @@ dispatch! {
 }
 
 /// Replaces `[template]` by what it stands for. The table has passed the schema.
-pub(crate) fn expand(tree: &mut Node) -> Vec<Problem> {
-    let Some(entry) = tree.as_table_mut().and_then(|t| t.shift_remove("template")) else { return Vec::new() };
+pub(crate) fn expand(tree: &mut Node) -> Result<(), Vec<Problem>> {
+    let Some(entry) = tree.as_table_mut().and_then(|t| t.shift_remove("template")) else { return Ok(()) };
     let given = entry.node;
-    let template: Template = match serde_json::from_value(given.to_json()) {
-        Ok(template) => template,
-        Err(error) => return vec![Problem::new(at!["template"], given.origin, error.to_string())],
-    };
+    let template: Template = typed(&given, &at!["template"])?;
     let table = || Node::table(given.origin);
     let mut out = Builder { given: &given, hosts: table(), switches: table(), links: Vec::new() };
     template.build(&mut out);
@@ -97,7 +95,7 @@ pub(crate) fn expand(tree: &mut Node) -> Vec<Problem> {
             *own = links;
         }
     }
-    problems
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
 /// The template's groups first, in its order, refined by what the scenario has under the same names.
