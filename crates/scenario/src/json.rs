@@ -1,183 +1,113 @@
-//! JSON text to tree (RFC 8259), with the position of every key and value.
+//! JSON text to tree. serde_json reads the text; a part of it that serde_json leaves as it is shows where a key or a value stands.
+
+use std::fmt;
 
 use elephan_units::stop;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value as Json;
+use serde_json::value::RawValue;
 
 use crate::error::Problem;
 use crate::tree::{Entry, Node, Origin, Path, Table, Value};
 
-/// Nesting beyond this is refused rather than followed to the end of the stack.
+/// Nesting beyond which a text is refused: each level of it is read once more.
 const DEPTH_MAX: usize = 100;
 
 pub(crate) fn parse(text: &str) -> Result<Node> {
-    let mut parser = Parser { text, at: 0, depth: 0 };
-    parser.space();
-    let node = parser.value()?.ok_or_else(|| parser.wrong("null is not a scenario"))?;
-    parser.space();
-    if parser.at < text.len() {
-        return Err(parser.wrong("text after the end of the value"));
-    }
-    Ok(node)
-}
-
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
-    depth: usize,
+    let reader = Reader { text };
+    let whole: &RawValue = reader.part(text)?;
+    reader.node(whole.get(), 0)?.ok_or_else(|| reader.wrong(whole.get(), "null is not a scenario"))
 }
 
 type Result<T> = std::result::Result<T, Problem>;
 
-impl Parser<'_> {
-    fn wrong(&self, what: &str) -> Problem {
-        Problem::new(Path::default(), Origin::Text(self.at), format!("not valid JSON: {what}"))
+struct Reader<'a> {
+    text: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    /// Returns where a part of the text stands.
+    fn origin(&self, part: &str) -> Origin {
+        Origin::Text(part.as_ptr().addr().saturating_sub(self.text.as_ptr().addr()))
     }
 
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+    fn wrong(&self, part: &str, what: &str) -> Problem {
+        Problem::new(Path::default(), self.origin(part), format!("not valid JSON: {what}"))
     }
 
-    fn space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
+    /// Returns what a part of the text says, or an error at the place in it that serde_json names.
+    fn part<T: Deserialize<'a>>(&self, part: &'a str) -> Result<T> {
+        serde_json::from_str(part).map_err(|error| {
+            let message = error.to_string();
+            let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
+            let lines: usize = part.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+            let at = (lines + error.column().saturating_sub(1)).min(part.len());
+            self.wrong(part.get(at..).unwrap_or(part), what)
+        })
     }
 
-    fn expect(&mut self, byte: u8) -> Result<()> {
-        if self.peek() == Some(byte) {
-            self.at += 1;
-            return Ok(());
-        }
-        Err(self.wrong(&format!("expected `{}`", byte as char)))
-    }
-
-    /// A value; `None` for `null`, which means "not given".
-    fn value(&mut self) -> Result<Option<Node>> {
+    /// Returns the node of a part of the text; `None` for `null`, which means "not given".
+    fn node(&self, part: &'a str, depth: usize) -> Result<Option<Node>> {
         stop::look();
-        let origin = Origin::Text(self.at);
-        let value = match self.peek() {
-            Some(b'{') => self.nested(Parser::object)?,
-            Some(b'[') => self.nested(Parser::array)?,
-            Some(b'"') => Value::Text(self.string()?),
-            Some(b'-' | b'0'..=b'9') => self.number()?,
-            Some(_) => return self.word().map(|v| v.map(|value| Node { value, origin })),
-            None => return Err(self.wrong("the text ends where a value is needed")),
+        let value = match part.as_bytes().first() {
+            _ if depth > DEPTH_MAX => return Err(self.wrong(part, "nested too deeply")),
+            Some(b'{') => self.table(part, depth)?,
+            Some(b'[') => self.array(part, depth)?,
+            _ => match self.part(part)? {
+                Json::Null => return Ok(None),
+                scalar => Node::from_json(&scalar, Origin::Program).value,
+            },
         };
-        Ok(Some(Node { value, origin }))
+        Ok(Some(Node { value, origin: self.origin(part) }))
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Result<Value>) -> Result<Value> {
-        self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            return Err(self.wrong("nested too deeply"));
-        }
-        let value = read(self);
-        self.depth -= 1;
-        value
-    }
-
-    fn word(&mut self) -> Result<Option<Value>> {
-        for (word, value) in [("true", Some(Value::Bool(true))), ("false", Some(Value::Bool(false))), ("null", None)] {
-            if self.text[self.at..].starts_with(word) {
-                self.at += word.len();
-                return Ok(value);
-            }
-        }
-        Err(self.wrong("expected a value"))
-    }
-
-    fn number(&mut self) -> Result<Value> {
-        let rest = &self.text[self.at..];
-        let end = rest
-            .find(|c: char| !(c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E')))
-            .unwrap_or(rest.len());
-        let digits = &rest[..end];
-        let value = match (digits.parse::<i64>(), digits.parse::<f64>()) {
-            (Ok(i), _) => Value::Integer(i),
-            (Err(_), Ok(f)) => Value::Float(f),
-            _ => return Err(self.wrong("not a number")),
+    fn array(&self, part: &'a str, depth: usize) -> Result<Value> {
+        let items: Vec<&RawValue> = self.part(part)?;
+        let item = |raw: &&'a RawValue| {
+            self.node(raw.get(), depth + 1)?.ok_or_else(|| self.wrong(raw.get(), "null in an array"))
         };
-        self.at += end;
-        Ok(value)
+        items.iter().map(item).collect::<Result<_>>().map(Value::Array)
     }
 
-    fn array(&mut self) -> Result<Value> {
-        self.expect(b'[')?;
-        let mut items = Vec::new();
-        self.space();
-        if self.peek() == Some(b']') {
-            self.at += 1;
-            return Ok(Value::Array(items));
+    fn table(&self, part: &'a str, depth: usize) -> Result<Value> {
+        let Pairs(pairs) = self.part(part)?;
+        let mut table = Table::with_capacity(pairs.len());
+        for (key, value) in pairs {
+            let name: String = self.part(key.get())?;
+            let Some(node) = self.node(value.get(), depth + 1)? else { continue };
+            if table.contains_key(&name) {
+                return Err(self.wrong(key.get(), &format!("duplicate key {name:?}")));
+            }
+            table.insert(name, Entry { key: self.origin(key.get()), node });
         }
-        loop {
-            self.space();
-            match self.value()? {
-                Some(node) => items.push(node),
-                None => return Err(self.wrong("null in an array")),
-            }
-            self.space();
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b']') => break,
-                _ => return Err(self.wrong("expected `,` or `]`")),
-            }
-        }
-        self.at += 1;
-        Ok(Value::Array(items))
-    }
-
-    fn object(&mut self) -> Result<Value> {
-        self.expect(b'{')?;
-        let mut table = Table::new();
-        self.space();
-        if self.peek() == Some(b'}') {
-            self.at += 1;
-            return Ok(Value::Table(table));
-        }
-        loop {
-            self.space();
-            let key_at = self.at;
-            if self.peek() != Some(b'"') {
-                return Err(self.wrong("expected a key in quotes"));
-            }
-            let key = self.string()?;
-            self.space();
-            self.expect(b':')?;
-            self.space();
-            if let Some(node) = self.value()? {
-                if table.contains_key(&key) {
-                    let message = format!("not valid JSON: duplicate key {key:?}");
-                    return Err(Problem::new(Path::default(), Origin::Text(key_at), message));
-                }
-                table.insert(key, Entry { key: Origin::Text(key_at), node });
-            }
-            self.space();
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b'}') => break,
-                _ => return Err(self.wrong("expected `,` or `}`")),
-            }
-        }
-        self.at += 1;
         Ok(Value::Table(table))
     }
+}
 
-    /// A string, read to its closing quote and unescaped by serde_json.
-    fn string(&mut self) -> Result<String> {
-        let bytes = self.text.as_bytes();
-        let mut end = self.at + 1;
-        while let Some(&byte) = bytes.get(end) {
-            match byte {
-                b'"' => break,
-                b'\\' => end += 2,
-                _ => end += 1,
+/// The keys and values of an object, as they stand in the text.
+struct Pairs<'a>(Vec<(&'a RawValue, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Pairs<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Pairs<'de>, D::Error> {
+        struct Each;
+
+        impl<'de> Visitor<'de> for Each {
+            type Value = Pairs<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> std::result::Result<Pairs<'de>, M::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
             }
         }
-        if end >= bytes.len() {
-            return Err(self.wrong("a string without its closing quote"));
-        }
-        let string = serde_json::from_str(&self.text[self.at..=end]).map_err(|_| self.wrong("a malformed string"))?;
-        self.at = end + 1;
-        Ok(string)
+
+        deserializer.deserialize_map(Each)
     }
 }
 
@@ -188,18 +118,39 @@ mod tests {
 
     #[test]
     fn values() {
-        let text = r#" {"a": [1, -2.5e3, true, "x\u00e9\n"], "b": {"c": null, "d": {}}} "#;
+        let text = r#" {"a": [1, -2.5e3, true, "x\u00e9\n"], "b": {"c": null, "d": {}}, "\u0065": 1e400} "#;
         let expected = json!({"a": [1, -2500.0, true, "xé\n"], "b": {"d": {}}});
-        assert_eq!(parse(text).unwrap().to_json(), expected);
+        assert!(parse(text).unwrap_err().message.contains("out of range"));
+        assert_eq!(parse(&text.replace("1e400", "null")).unwrap().to_json(), expected);
+    }
+
+    #[test]
+    fn keys_and_values_have_places() {
+        let tree = parse("{\n \"a\" : [ 1, {\"b\":\n\"x\"} ]}").unwrap();
+        let (a, b) = (&tree.as_table().unwrap()["a"], tree.at(&crate::tree::at!["a", 1, "b"]).unwrap());
+        assert_eq!((a.key, a.node.origin, b.origin), (Origin::Text(3), Origin::Text(9), Origin::Text(20)));
     }
 
     #[test]
     fn errors_have_places() {
-        for (text, offset) in
-            [("{\"a\": }", 6), ("[1, 2", 5), ("{\"a\": 1, \"a\": 2}", 9), ("{} x", 3), ("\"abc", 0), ("nul", 0)]
-        {
+        for (text, offset) in [
+            ("{\"a\": }", 6),
+            ("[1, 2", 4),
+            ("{\"a\": 1, \"\\u0061\": 2}", 9),
+            ("{} x", 3),
+            ("\"abc", 3),
+            ("[\n  nul]", 7),
+            // At its last digit.
+            ("[1,\n {\"a\": 1e999}]", 15),
+            ("[1, null]", 4),
+        ] {
             assert_eq!(parse(text).unwrap_err().origin, Origin::Text(offset), "{text}");
         }
-        assert!(parse(&"[".repeat(100_000)).unwrap_err().message.contains("deeply"));
+        for open in ["[", "{\"a\":"] {
+            assert!(parse(&open.repeat(100_000)).is_err());
+            let close = if open == "[" { "]" } else { "}" };
+            let whole = format!("{}1{}", open.repeat(1000), close.repeat(1000));
+            assert!(parse(&whole).unwrap_err().message.contains("deeply"));
+        }
     }
 }
