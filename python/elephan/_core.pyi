@@ -175,6 +175,31 @@ def port_ways(
 def toml_values(text: str, cancel: Cancel | None = None) -> str:
     """The values of a text in TOML as JSON, with no check but that of its syntax."""
 
+def brief(
+    text: str,
+    name: str,
+    format: Format,
+    overrides: Overrides = "{}",
+    seed: int | None = None,
+    cancel: Cancel | None = None,
+    agreed: object = None,
+) -> str:
+    """The values of a scenario as JSON, without what is the default anyway."""
+
+def to_toml(values: str) -> str:
+    """A scenario in JSON as TOML, laid out as a resolved one is."""
+
+@final
+class TomlText:
+    """A text in TOML that has been read; raises if it is none. `name` is what errors call it."""
+
+    def __new__(cls, name: str, text: str) -> TomlText: ...
+    def values(self) -> str:
+        """The values of the text as JSON."""
+
+    def line(self, path: Sequence[str | int]) -> int:
+        """The line of a key or an item, counted from 1; of one that is not written, that of the table or array around it."""
+
 def find_file(name: str, folder: str | None, places: list[str], own: bool, beside: bool, runs: bool) -> tuple[Path, bool]:
     """The file that a text in `folder` names, and whether the caller named it; raises if the text does not get it."""
 

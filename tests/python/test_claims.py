@@ -9,7 +9,7 @@ import pytest
 from elephan.base.errors import InputError
 from elephan.experiment import claims
 from elephan.experiment.claimsfile import read_claims
-from elephan.experiment.tomlfile import TomlFile
+from elephan.experiment.declaration import Declaration
 from elephan.scenario.source import studies
 
 
@@ -27,7 +27,7 @@ class Numbers:
 
 
 def read(text: str) -> list[claims.Claim]:
-    return read_claims(TomlFile(Path("claims.toml"), text))
+    return read_claims(Declaration(Path("claims.toml"), text))
 
 
 def judge(part: str, **values: list[float]) -> claims.Verdict:
@@ -145,7 +145,7 @@ def test_the_entry_of_claims_json() -> None:
         (f"{GOODPUT}, above = 1, max = 1", "no value satisfies above = 1 and max = 1"),
         (f"{GOODPUT}, mn = 0.99", 'no key "mn"; did you mean "min"?'),
         (f'{GOODPUT}, min = "high"', "min is a number, not 'high'"),
-        (f"{GOODPUT}, max = nan", "the bound max is no number but nan"),
+        (f"{GOODPUT}, max = nan", r"parts\[0\].max: NaN: must be a finite number"),
         (f'{GOODPUT}, min = 1, compare = "quotient", against = "b"', "difference"),
         (f'{GOODPUT}, min = 1, compare = "ratio"', "go together"),
         (f"{GOODPUT}, min = 1, colour = 3", "colour"),

@@ -21,7 +21,6 @@ from elephan.base.errors import InputError
 from elephan.experiment.conformance.checks import FILE, Asked, Check, Margin, Setting, read_checks
 from elephan.experiment.conformance.expression import read_expression
 from elephan.experiment.conformance.judge import judge
-from elephan.experiment.conformance.tomltext import without_defaults, write_toml
 from elephan.experiment.trials import Trial, Trials
 from elephan.scenario import core
 from elephan.scenario.source import open_source
@@ -150,10 +149,10 @@ def test_checks_of_ones_own_are_added(folder: Path, capfd: pytest.CaptureFixture
         ("area ", "beside = 3\narea ", "own.toml:9: check fills: beside is a table, not 3"),
         ("control  =", "controls =", 'own.toml:4: unknown key "controls"; did you mean "control"?'),
         ("[experiments.short]", "[experiment.short]", 'own.toml:2: unknown key "experiment"; did you mean "experiments"?'),
-        ("at_least   = 10", "at_least = inf", "own.toml:16: check fills: at_least is a number, not inf"),
+        ("at_least   = 10", "at_least = inf", "own.toml:16:12: checks[0].at_least: inf: must be a finite number"),
         ("set      = {", "set = 3 # {", "own.toml:5: check fills: set is a table, not 3"),
         ('id         = "fills"', 'id = "A B"', "own.toml:8: check 1: id is a word"),
-        ("[[checks]]", "[[checks", "own.toml:7: "),
+        ("[[checks]]", "[[checks", "own.toml:7:9: "),
         ("area ", "given = 3\narea ", "check fills: given is a text such as"),
         ("area ", 'unit = "m"\narea ', "check fills: unit is bps, ns, bytes, % or 1, not 'm'"),
         ("area ", 'of = ["cubci"]\narea ', 'check fills: of: no score of "cubci"; did you mean "cubic"?'),
@@ -414,8 +413,8 @@ def test_runs_that_a_check_is_not_about_do_not_count() -> None:
 def test_a_scenario_without_its_defaults_is_the_same_scenario() -> None:
     for name, overrides in (("sawtooth", {"traffic.reno.congestion_control": "bbr"}), ("capacity-change", {}), ("incast", {})):
         source = open_source(name)
-        table = without_defaults(source, overrides, 7)
-        text = write_toml(table)
+        table = core.brief(source, overrides, 7)
+        text = core.to_toml(table)
         assert core.resolved_toml(open_source(text), {}) == core.resolve(source, overrides, 7)["toml"]
         assert len(text) < len(core.resolve(source, overrides, 7)["toml"]) / 2
 

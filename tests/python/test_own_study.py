@@ -12,7 +12,7 @@ from typing import Any
 import elephan as el
 import pytest
 from elephan import cli
-from elephan.experiment.tomlfile import TomlFile
+from elephan.experiment.declaration import Declaration
 
 SCENARIO = """title = "A line"
 duration = "3 s"
@@ -109,7 +109,7 @@ MISTAKES = [
     ("study.toml", 'label = "5 Mb/s", ', "", 7, "axis rate: point 1 has no label"),
     ("study.toml", 'label = "5 Mb/s"', "label = 5", 7, "axis rate: point 1: label is a text, not 5"),
     ("study.toml", "value = 5e6", 'value = "5e6"', 7, "axis rate: point 1: value is a number, not '5e6'"),
-    ("study.toml", "value = 5e6", "value = nan", 7, "axis rate: value is a finite number, not nan"),
+    ("study.toml", "value = 5e6", "value = nan", 7, "axes.rate[0].value: NaN: must be a finite number"),
     ("study.toml", "10 Mb/s", "5 Mb/s", 8, 'axis rate: two points are "5 Mb/s"'),
     ("study.toml", '{ "template.rate" = "10 Mbps" }', "3", 8, "axis rate: point 2: set is a table, not 3"),
     ("study.toml", '"template.rate"', '"template.rates"', 8, 'rate "10 Mb/s": template.rates=10 Mbps: no such'),
@@ -141,7 +141,7 @@ MISTAKES = [
     ("study.toml", '["queue_max_bytes.max"]', "[3]", 3, "statistics is a list of texts, not [3]"),
     ("study.toml", 'title = "Buffers"', 'title = "Buffers"\nname = "../x"', 2, 'name "../x" has letters, digits'),
     ("claims.toml", "[[claims]]", "[[claim]]", 1, 'no key "claim"; did you mean "claims"?'),
-    ("claims.toml", "every = true", "every = true,", 5, ""),
+    ("claims.toml", "every = true", "every = true,,", 5, ""),
     ("claims.toml", 'id = "A"', "id = 3", 2, "claim ?: id is a text, not 3"),
     ("claims.toml", 'id = "B"', 'id = "A"', 8, 'two claims have the same id "A"'),
     ("claims.toml", 'source = "arithmetic"', 'sorce = "arithmetic"', 4, 'claim A: no key "sorce"; did you mean "source"?'),
@@ -191,7 +191,7 @@ def test_every_value_of_a_toml_file_has_its_line() -> None:
         for key, one in pairs:
             yield from places(one, (*path, key))
 
-    files = [TomlFile(file) for file in sorted((Path(el.__file__).parent).rglob("*.toml"))]
+    files = [Declaration(file) for file in sorted((Path(el.__file__).parent).rglob("*.toml"))]
     assert len(files) > 50
     count = 0
     for file in files:

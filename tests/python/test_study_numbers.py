@@ -11,9 +11,9 @@ from types import ModuleType
 import pytest
 from elephan.base.errors import InputError
 from elephan.experiment.claimsfile import read_claims
+from elephan.experiment.declaration import Declaration
 from elephan.experiment.numbers import fill, read_numbers
 from elephan.experiment.study import open_study
-from elephan.experiment.tomlfile import TomlFile
 from elephan.scenario.source import studies
 from held import free
 
@@ -51,7 +51,7 @@ class Runs:
 
 
 def said(text: str, declared: str, **values: list[float]) -> str:
-    numbers = read_numbers(TomlFile(Path("claims.toml"), f"[numbers]\n{declared}"))
+    numbers = read_numbers(Declaration(Path("claims.toml"), f"[numbers]\n{declared}"))
     return fill(text, numbers, {name: number.measure(Runs(**values)) for name, number in numbers.items()})
 
 
@@ -107,7 +107,7 @@ def test_a_sentence_whose_number_was_not_measured_is_left_out() -> None:
 )
 def test_a_wrong_number_is_one_line_with_its_place(text: str, line: str) -> None:
     with pytest.raises(InputError) as error:
-        read_numbers(TomlFile(Path("claims.toml"), text))
+        read_numbers(Declaration(Path("claims.toml"), text))
     assert line in str(error.value)
 
 
@@ -115,7 +115,7 @@ def test_a_reason_names_only_numbers_that_are_declared() -> None:
     claim = '[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nreason = "{gg} is low"\nparts = [{ experiment = "e", PART }]'
     text = claim.replace("PART", 'statistic = "drops.sum", variant = "a", max = 0')
     with pytest.raises(InputError, match=r"claims\.toml:7: claim X-1: reason: no number \{gg\} is declared"):
-        read_claims(TomlFile(Path("claims.toml"), f"[numbers]\n{GOODPUT}\n{text}"))
+        read_claims(Declaration(Path("claims.toml"), f"[numbers]\n{GOODPUT}\n{text}"))
 
 
 def _inputs(name: str, claim_id: str) -> str:

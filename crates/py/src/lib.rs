@@ -35,6 +35,7 @@ mod scenario;
 mod stats;
 mod tables;
 mod tcp;
+mod toml;
 mod trace;
 
 use pyo3::prelude::*;
@@ -49,6 +50,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     listing::register(module)?;
     scenario::register(module)?;
     stats::register(module)?;
+    toml::register(module)?;
     run::register(module)?;
     branch::register(module)?;
     trace::register(module)?;

@@ -20,7 +20,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(resolved_toml, module)?)?;
     module.add_function(wrap_pyfunction!(port_ways, module)?)?;
-    module.add_function(wrap_pyfunction!(toml_values, module)?)?;
+    module.add_function(wrap_pyfunction!(brief, module)?)?;
     module.add_function(wrap_pyfunction!(variants, module)?)?;
     module.add_function(wrap_pyfunction!(find_file, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)
@@ -269,13 +269,27 @@ fn port_ways(
     })
 }
 
-/// The values of a text in TOML as JSON, with no check but that of its syntax.
+/// The values of a scenario as JSON, without what is the default anyway.
 #[pyfunction]
-#[pyo3(signature = (text, cancel=None))]
-fn toml_values(py: Python<'_>, text: String, cancel: Option<&Bound<'_, Cancel>>) -> PyResult<String> {
+#[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None, cancel=None, agreed=None))]
+#[expect(clippy::too_many_arguments, reason = "the Python function names each")]
+fn brief(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    format: &str,
+    overrides: Overrides,
+    seed: Option<u64>,
+    cancel: Option<&Bound<'_, Cancel>>,
+    agreed: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let source = source(text, name, format, agreed)?;
     let flag = cancel.map(|cancel| cancel.get().flag());
     py.detach(|| {
-        guard_long(flag, || json::text(&Source::toml("<toml text>", text).to_json().map_err(scenario_errors)?))
+        guard_long(flag, || {
+            let overrides = overrides.to_overrides().map_err(scenario_errors)?;
+            json::text(&elephan_scenario::brief(&source, &overrides, seed).map_err(scenario_errors)?)
+        })
     })
 }
 

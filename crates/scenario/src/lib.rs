@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod axes;
+mod brief;
 mod controls;
 mod disks;
 mod drawn;
@@ -31,12 +32,14 @@ mod shape;
 mod sweep;
 pub mod template;
 mod toml;
+mod toml_text;
 mod traces;
 mod tree;
 mod types;
 mod walk;
 pub mod written;
 
+pub use brief::brief;
 pub use controls::{Control, Form, When, controls, templates};
 pub use disks::disk;
 pub use edit::{edit, written};
@@ -52,3 +55,5 @@ pub use read::{Resolved, Source, read};
 pub use rooms::{Advice, Room};
 pub use schema::schema;
 pub use sweep::{AxisArgument, Sweep, Variant, sweep};
+pub use toml_text::TomlText;
+pub use tree::Step;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use elephan_units::stop;
-use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value as Toml, value};
@@ -44,8 +43,8 @@ pub(crate) fn values(words: &Scenario) -> Json {
 }
 
 /// Returns the origin of each leaf of a resolved scenario but `answer`, which has words for a reader and no parameter.
-pub(crate) fn provenance(words: &Scenario, tree: &Node, values: &Json, root: &Json) -> IndexMap<String, Provenance> {
-    let mut leaves = IndexMap::new();
+pub(crate) fn provenance(words: &Scenario, tree: &Node, values: &Json, root: &Json) -> Vec<(Path, Provenance)> {
+    let mut leaves = Vec::new();
     if values.is_object() {
         let mut marker = Marker { tree, words, root, stacks: stack_origins(), out: &mut leaves };
         marker.mark(root, values, &Path::default());
@@ -141,7 +140,7 @@ struct Marker<'a> {
     words: &'a Scenario,
     root: &'a Json,
     stacks: StackOrigins,
-    out: &'a mut IndexMap<String, Provenance>,
+    out: &'a mut Vec<(Path, Provenance)>,
 }
 
 /// Origin and source of every option of every stack.
@@ -205,7 +204,7 @@ impl<'a> Marker<'a> {
     fn leaf(&mut self, schema: Option<&Json>, json: &Json, at: Path) {
         stop::look();
         let (origin, source) = self.origin(schema, json, &at);
-        self.out.insert(at.to_string(), Provenance { value: listed(json), origin, source });
+        self.out.push((at, Provenance { value: listed(json), origin, source }));
     }
 
     fn origin(&self, schema: Option<&Json>, json: &Json, at: &Path) -> (Origin, Option<String>) {

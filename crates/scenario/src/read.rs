@@ -80,6 +80,11 @@ impl Source {
         Ok(if is_json { Source::json(name, text) } else { Source::toml(name, text) })
     }
 
+    /// Returns a scenario of these values, which finds files and congestion controls as this one does.
+    pub(crate) fn with_values(&self, values: Json) -> Source {
+        Source { text: String::new(), form: Form::Value(values), ..self.clone() }
+    }
+
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -147,6 +152,10 @@ impl Resolved {
 
     /// Returns for every parameter of `toml`, in its order, where its value comes from: given, default or assumed.
     pub fn provenance(&self) -> IndexMap<String, Provenance> {
+        self.leaves().into_iter().map(|(path, parameter)| (path.to_string(), parameter)).collect()
+    }
+
+    pub(crate) fn leaves(&self) -> Vec<(Path, Provenance)> {
         output::provenance(&self.words, &self.tree, &self.values, schema())
     }
 }

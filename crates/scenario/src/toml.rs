@@ -134,7 +134,7 @@ fn value(from: &Toml, near: usize, path: &Path) -> Result<Node, Problem> {
         Toml::Float(f) => Value::Float(*f.value()),
         Toml::Boolean(b) => Value::Bool(*b.value()),
         Toml::Datetime(d) => {
-            let message = format!("{}: dates have no meaning in a scenario", d.value());
+            let message = format!("{}: dates have no meaning here", d.value());
             return Err(Problem::new(path.clone(), origin, message));
         }
         Toml::Array(items) => {

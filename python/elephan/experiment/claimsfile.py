@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from elephan.base.errors import InputError, brief, nearest
+from elephan.base.errors import InputError, nearest
 from elephan.experiment.claims import COMPARISONS, Bounds, Claim, Part
+from elephan.experiment.declaration import Declaration
 from elephan.experiment.numbers import Number, check_places, read_numbers
-from elephan.experiment.tomlfile import TomlFile
 from elephan.statistic import measures
 
 _NUMBER = (int, float)
@@ -26,7 +26,7 @@ _PART = {
 class _Claims:
     """Reads the claims of a file."""
 
-    def __init__(self, file: TomlFile) -> None:
+    def __init__(self, file: Declaration) -> None:
         self.file, self.wrong = file, file.wrong
 
     def read(self) -> list[Claim]:
@@ -77,9 +77,6 @@ class _Claims:
 
     def _bounds(self, where: tuple[str | int, ...], what: str, entry: Mapping[str, Any]) -> Bounds:
         given = {key: float(entry[key]) for key in _BOUNDS if key in entry}
-        for key, bound in given.items():
-            if not math.isfinite(bound):
-                raise self.wrong((*where, key), f"{what}: the bound {key} is no number but {brief(bound)}")
         for pair in (("min", "above"), ("max", "below")):
             if all(key in given for key in pair):
                 raise self.wrong((*where, pair[1]), f"{what}: a part has one of {pair[0]}, {pair[1]}")
@@ -94,13 +91,13 @@ class _Claims:
         return found
 
 
-def read_claims(file: TomlFile) -> list[Claim]:
+def read_claims(file: Declaration) -> list[Claim]:
     """Returns the claims of a `claims.toml`; anything unknown or incomplete is an error with its line and the claim's id."""
     return _Claims(file).read()
 
 
 def check_claims(
-    file: TomlFile, claims: Sequence[Claim], numbers: Mapping[str, Number], variants: Mapping[str, Sequence[str]]
+    file: Declaration, claims: Sequence[Claim], numbers: Mapping[str, Number], variants: Mapping[str, Sequence[str]]
 ) -> None:
     """Raises InputError for a claim or a number about an experiment or a variant that the study does not have."""
     parts: list[tuple[tuple[str | int, ...], str, Part]] = [

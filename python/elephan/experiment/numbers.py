@@ -25,7 +25,7 @@ from elephan.base import stats
 from elephan.base.errors import InputError, brief, nearest
 from elephan.base.quantity import show
 from elephan.experiment.claims import COMPARISONS, Bounds, Evidence, Part, interval_text, measured
-from elephan.experiment.tomlfile import TomlFile
+from elephan.experiment.declaration import Declaration
 from elephan.statistic import measures
 
 COUNTS = ("claims", "holds", "fails", "inconclusive")  # names that every study has: how many claims there are, by verdict
@@ -60,7 +60,7 @@ class Number:
         ]
 
 
-def read_numbers(file: TomlFile) -> dict[str, Number]:
+def read_numbers(file: Declaration) -> dict[str, Number]:
     """Returns the numbers that a `claims.toml` declares; raises InputError with the line of what is wrong."""
     found = {}
     for name, entry in file.table.get("numbers", {}).items():
@@ -73,7 +73,7 @@ def read_numbers(file: TomlFile) -> dict[str, Number]:
     return found
 
 
-def _number(file: TomlFile, where: tuple[str | int, ...], name: str, entry: Mapping[str, Any]) -> Number:
+def _number(file: Declaration, where: tuple[str | int, ...], name: str, entry: Mapping[str, Any]) -> Number:
     what = f"number {name}"
     for key in ("experiment", "statistic"):
         if not entry.get(key):

@@ -31,11 +31,11 @@ from elephan.base.paths import as_path
 from elephan.base.quantity import seconds, unit_parts
 from elephan.base.signals import Interrupted
 from elephan.experiment import claims, claimsfile, studyfile
+from elephan.experiment.declaration import Declaration
 from elephan.experiment.job import Job, Statistics
 from elephan.experiment.numbers import Measured, Number, fill, read_numbers
 from elephan.experiment.place.threads import check_workers
 from elephan.experiment.pool import How, run_jobs, store_of
-from elephan.experiment.tomlfile import TomlFile
 from elephan.experiment.trials import Trials, Variant
 from elephan.result import folder
 from elephan.result.run import Run, load_run, read_table
@@ -166,13 +166,13 @@ class Study:
     @cached_property
     def claims(self) -> list[claims.Claim]:
         file = self.path / studyfile.CLAIMS
-        return claimsfile.read_claims(TomlFile(file)) if file.is_file() or not self.own else []
+        return claimsfile.read_claims(Declaration(file)) if file.is_file() or not self.own else []
 
     @cached_property
     def numbers(self) -> dict[str, Number]:
         """The numbers that the texts of the study name."""
         file = self.path / studyfile.CLAIMS
-        return read_numbers(TomlFile(file)) if file.is_file() or not self.own else {}
+        return read_numbers(Declaration(file)) if file.is_file() or not self.own else {}
 
     @cached_property
     def planned(self) -> dict[tuple[str, str], int]:
@@ -227,7 +227,7 @@ def _own(path: Path, quick: bool, agreed: Trust = NOBODY, to_run: bool = True) -
     study, whole = (Study(path, document, one, agreed) for one in (quick, False))
     variants = {one.name: [variant.label for variant in one.variants] for one in whole.experiments}
     if study.claims:
-        claimsfile.check_claims(TomlFile(path / studyfile.CLAIMS), study.claims, study.numbers, variants)
+        claimsfile.check_claims(Declaration(path / studyfile.CLAIMS), study.claims, study.numbers, variants)
     return study
 
 

@@ -5,7 +5,6 @@ Such a study is data and has no modules. Whoever opens its result runs no code o
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from elephan.base.errors import InputError, brief, nearest
-from elephan.experiment.tomlfile import TomlFile
+from elephan.experiment.declaration import Declaration
 from elephan.experiment.trials import REPETITIONS_MAX
 from elephan.scenario import core
 from elephan.scenario.source import Source, open_source
@@ -34,7 +33,7 @@ class _Study:
 
     def __init__(self, folder: Path, agreed: Trust, to_run: bool) -> None:
         self.folder, self.agreed, self.to_run = folder, agreed, to_run
-        self.file = TomlFile(folder / STUDY)
+        self.file = Declaration(folder / STUDY)
         self.wrong = self.file.wrong
 
     def _table(self, table: Any, types: Mapping[str, Any], where: Sequence[str | int], what: str, required: Sequence[str]) -> None:
@@ -77,8 +76,6 @@ class _Study:
         for place, point in enumerate(points):
             at = (*where, place)
             self._table(point, _POINT, at, f"{what}: point {place + 1}", ["label"])
-            if not math.isfinite(point.get("value", 0)):
-                raise self.wrong((*at, "value"), f"{what}: value is a finite number, not {point['value']}")
             if point["label"] in labels:
                 raise self.wrong((*at, "label"), f'{what}: two points are "{point["label"]}"')
             labels.append(point["label"])

@@ -179,6 +179,16 @@ def toml_values(text: str) -> dict[str, Any]:
     return dict(json.loads(call("toml_values", text)))
 
 
+def brief(source: Source, overrides: Overrides, seed: int | None = None) -> dict[str, Any]:
+    """Returns the values of a scenario with its overrides and its seed, without what is the default anyway."""
+    return dict(json.loads(_read("brief", source, override_text(overrides), seed)))
+
+
+def to_toml(values: Mapping[str, Any]) -> str:
+    """Returns a scenario as a text in TOML, laid out as a resolved one is."""
+    return str(call("to_toml", json_text(values)))
+
+
 def variants(source: Source, overrides: Overrides, repetitions: int | None, seed: int | None = None) -> list[dict[str, Any]]:
     """The runs of a scenario's `[sweep]`: label, overrides, seed and parameters of each. A list in `overrides` is swept."""
     text = _read("variants", source, override_text(overrides), repetitions, seed)

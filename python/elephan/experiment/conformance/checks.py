@@ -17,7 +17,7 @@ from typing import Any
 from elephan.base.errors import InputError, nearest
 from elephan.base.quantity import show
 from elephan.experiment.conformance.expression import Expression, read_expression
-from elephan.experiment.tomlfile import TomlFile
+from elephan.experiment.declaration import Declaration
 from elephan.scenario import core
 from elephan.scenario.source import Source, open_source
 
@@ -149,7 +149,7 @@ def _measured_together(checks: Sequence[Check]) -> list[Check]:
     return [replace(one, asked=whole(one.asked)) if one.asked is not None else one for one in checks]
 
 
-class _File(TomlFile):
+class _File(Declaration):
     """A file of checks; what is wrong in it is one line with file, line and key."""
 
     def __init__(self, path: Path) -> None:
@@ -321,7 +321,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _table(value: Any, what: str) -> Mapping[str, Any]:

@@ -21,7 +21,6 @@ from elephan.base.errors import ElephanError
 from elephan.base.quantity import seconds
 from elephan.experiment.conformance.checks import REFERENCES, Asked, Check, Setting
 from elephan.experiment.conformance.judge import Finding, run_score
-from elephan.experiment.conformance.tomltext import without_defaults, write_toml
 from elephan.experiment.job import Job, Statistics
 from elephan.experiment.pool import How, run_jobs
 from elephan.experiment.trials import Variant
@@ -74,7 +73,7 @@ def shortest(
         seed = max(finding.failing, key=lambda seed: abs(finding.failing[seed] - middle))
     first = job(check.asked.setting, controller, seed)
     try:
-        table: Mapping[str, Any] = without_defaults(first.source, first.overrides, seed)
+        table: Mapping[str, Any] = core.brief(first.source, first.overrides, seed)
     except ElephanError:
         return None
     kind = _Search if finding.broken is None else _Broken
@@ -109,7 +108,7 @@ class _Search:
         wanted = [self.controller, *(Controller(name, name) for name in (*check.of, *([self.witness] if self.witness else [])))]
         jobs = []
         for number, table in enumerate(tables):
-            source = Source(write_toml(table), f"<story of {check.id}>", "toml", check.id, self.agreed)
+            source = Source(core.to_toml(table), f"<story of {check.id}>", "toml", check.id, self.agreed)
             overrides = [{f"traffic.{name}.congestion_control": one.value for name in self.asked.setting.control} for one in wanted]
             if _can_run(source, overrides[0], self.seed):
                 pairs = enumerate(zip(wanted, overrides, strict=True))
@@ -168,7 +167,7 @@ class _Broken(_Search):
     def values(self, tables: Sequence[Mapping[str, Any]]) -> list[float | None]:
         jobs = []
         for number, table in enumerate(tables):
-            source = Source(write_toml(table), f"<story of {self.check.id}>", "toml", self.check.id, self.agreed)
+            source = Source(core.to_toml(table), f"<story of {self.check.id}>", "toml", self.check.id, self.agreed)
             given = {f"traffic.{name}.congestion_control": self.controller.value for name in self.asked.setting.control}
             if _can_run(source, given, self.seed):
                 jobs.append(Job(source, given, self.seed, Variant(self.controller.label, {}, str(number))))
@@ -225,7 +224,7 @@ def _text(check: Check, controller: Controller, table: Mapping[str, Any], value:
     ]
     words = "\n".join(f"# {line}" for text in lines for line in textwrap.wrap(text, 110))
     question = check.learn
-    return f"{words}\n\n{write_toml({**table, 'title': check.title, 'question': question})}"
+    return f"{words}\n\n{core.to_toml({**table, 'title': check.title, 'question': question})}"
 
 
 def _standing_alone(controller: Controller, table: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Path]]:
