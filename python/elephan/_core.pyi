@@ -200,6 +200,12 @@ class TomlText:
     def line(self, path: Sequence[str | int]) -> int:
         """The line of a key or an item, counted from 1; of one that is not written, that of the table or array around it."""
 
+def quantity(kind: str, text: str) -> float:
+    """The number that a text says in seconds, bit/s or bytes; `kind` is `time`, `rate` or `size`."""
+
+def amount(text: str) -> tuple[float, str] | None:
+    """The number with which a text begins and what follows it; none if it begins with no number."""
+
 def find_file(name: str, folder: str | None, places: list[str], own: bool, beside: bool, runs: bool) -> tuple[Path, bool]:
     """The file that a text in `folder` names, and whether the caller named it; raises if the text does not get it."""
 

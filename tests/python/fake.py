@@ -28,7 +28,7 @@ PATH_TCP: dict[str, Any] = {
 
 # What kinds answer about themselves is known without a run.
 answers, scenario_answers = _core.answers, _core.scenario_answers
-TomlText = _core.TomlText
+quantity, amount, TomlText = _core.quantity, _core.amount, _core.TomlText
 
 
 class ScenarioError(ValueError):

@@ -425,7 +425,7 @@ def test_the_command_says_whether_it_recovers(stalled: el.Run, tmp_path: Path, c
         (["--rate", "1"], "no unit"),
         (["--rate", "0 bps"], "rate: '0 bps' is not more than 0"),
         (["--remaining", "1"], "no unit"),
-        (["--remaining", "1 s"], "unknown unit"),
+        (["--remaining", "1 s"], "is a time; a size is needed"),
     ):
         assert cli.status_of([*words, *wrong]) == 2
         lines = capfd.readouterr().err.strip().splitlines()

@@ -26,6 +26,7 @@ mod memory;
 mod number;
 mod packetdrill;
 mod prr;
+mod quantity;
 mod queue;
 mod receive;
 mod rounds;
@@ -48,6 +49,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ends::register(module)?;
     guest::register(module)?;
     listing::register(module)?;
+    quantity::register(module)?;
     scenario::register(module)?;
     stats::register(module)?;
     toml::register(module)?;

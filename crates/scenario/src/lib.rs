@@ -51,6 +51,7 @@ pub use output::{Origin, Provenance, to_toml};
 pub use overrides::Override;
 pub use plan::*;
 pub use preset::Preset;
+pub use quantity::Quantity;
 pub use read::{Resolved, Source, read};
 pub use rooms::{Advice, Room};
 pub use schema::schema;

@@ -1,14 +1,20 @@
 //! Quantities: texts that are numbers with a unit. How each is called, written and read, and what was likely meant by a text that is none.
 
-use elephan_units::{ParseError, Size, Span, parse_bytes, parse_packets, parse_rate, parse_size, parse_span};
+use elephan_units::{
+    ParseError, Size, Span, parse_bps, parse_byte_count, parse_bytes, parse_packets, parse_rate, parse_seconds,
+    parse_size, parse_span,
+};
 use serde_json::Value as Json;
 
 use crate::near::nearest;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quantity {
+pub enum Quantity {
+    /// A time, such as `"5 ms"`.
     Time,
+    /// A rate, such as `"10 Gbps"`.
     Rate,
+    /// A size, such as `"48 KiB"`.
     Size,
     /// A count of packets.
     Count,
@@ -20,14 +26,16 @@ impl Quantity {
     const ALL: [Quantity; 5] = [Quantity::Time, Quantity::Rate, Quantity::Size, Quantity::Count, Quantity::Limit];
 
     /// Returns the quantity that a schema asks for (`x-quantity`).
-    pub fn of(schema: &Json) -> Option<Quantity> {
+    pub(crate) fn of(schema: &Json) -> Option<Quantity> {
         schema.get("x-quantity").and_then(Json::as_str).and_then(Quantity::named)
     }
 
+    /// Returns the quantity of this name.
     pub fn named(name: &str) -> Option<Quantity> {
         Quantity::ALL.into_iter().find(|quantity| quantity.name() == name)
     }
 
+    /// Returns the name of the quantity.
     pub fn name(self) -> &'static str {
         match self {
             Quantity::Time => "time",
@@ -39,7 +47,7 @@ impl Quantity {
     }
 
     /// Returns how such a quantity may be written.
-    pub fn example(self) -> &'static str {
+    pub(crate) fn example(self) -> &'static str {
         match self {
             Quantity::Time => "5 ms",
             Quantity::Rate => "10 Gbps",
@@ -61,7 +69,7 @@ impl Quantity {
     }
 
     /// Returns what editors can check of a text; reading it checks the rest.
-    pub fn pattern(self) -> String {
+    pub(crate) fn pattern(self) -> String {
         const PREFIX: &str = "([KMGT]i?|k)?";
         let units = match self {
             Quantity::Time => "(ps|ns|us|µs|μs|ms|s|min|h|d)".to_owned(),
@@ -74,7 +82,7 @@ impl Quantity {
     }
 
     /// Returns the number that a text says, and its unit: `s`, `bit/s`, `B`, `p` or `bdp`.
-    pub fn number(self, text: &str) -> Result<(f64, &'static str), ParseError> {
+    pub(crate) fn number(self, text: &str) -> Result<(f64, &'static str), ParseError> {
         Ok(match self {
             Quantity::Time => (parse_span(text)?.0 as f64 / 1e12, "s"),
             Quantity::Rate => (parse_rate(text)?.0 as f64, "bit/s"),
@@ -89,7 +97,7 @@ impl Quantity {
     }
 
     /// Returns the unit of a text that says no number.
-    pub fn unit(self) -> &'static str {
+    pub(crate) fn unit(self) -> &'static str {
         match self {
             Quantity::Time => "s",
             Quantity::Rate => "bit/s",
@@ -100,7 +108,7 @@ impl Quantity {
 
     /// Returns a bare number as a scenario writes it: of seconds, bit/s, bytes or packets. A bare limit has no unit that goes without
     /// saying.
-    pub fn written(self, number: &Json) -> Option<String> {
+    pub(crate) fn written(self, number: &Json) -> Option<String> {
         let value = number.as_f64()?;
         match self {
             Quantity::Time if value >= 0.0 => Some(format!("{} ps", Span::from_seconds(value).ps())),
@@ -112,17 +120,32 @@ impl Quantity {
         }
     }
 
-    /// Returns what is wrong with a text, and what was likely meant.
-    pub fn check(self, text: &str) -> Result<(), String> {
-        let Err(error) = self.number(text) else { return Ok(()) };
+    /// Returns what is wrong with a text of a scenario, and what was likely meant.
+    pub(crate) fn check(self, text: &str) -> Result<(), String> {
+        self.number(text).map(drop).map_err(|error| self.explained(text, &error))
+    }
+
+    /// Returns the number that a text says, in seconds, bit/s, bytes, packets or products of bandwidth and delay. A time, a rate or a
+    /// size may be finer than a scenario has it. An error says what is wrong with the text, and what was likely meant.
+    pub fn read(self, text: &str) -> Result<f64, String> {
+        let found = match self {
+            Quantity::Time => parse_seconds(text),
+            Quantity::Rate => parse_bps(text),
+            Quantity::Size => parse_byte_count(text),
+            Quantity::Count | Quantity::Limit => self.number(text).map(|(number, _)| number),
+        };
+        found.map_err(|error| self.explained(text, &error))
+    }
+
+    fn explained(self, text: &str, error: &ParseError) -> String {
         let message = error.0.replace(['\n', '\r'], " ");
         if !message.starts_with("unknown unit") {
-            return Err(message);
+            return message;
         }
         let others = [Quantity::Time, Quantity::Rate, Quantity::Size];
         if let Some(other) = others.into_iter().find(|other| other.number(text).is_ok()) {
             let (other, wanted) = (other.name(), self.name());
-            return Err(format!("{text:?} is a {other}; a {wanted} is needed, like \"{}\"", self.example()));
+            return format!("{text:?} is a {other}; a {wanted} is needed, like \"{}\"", self.example());
         }
         let trimmed = text.trim();
         let end = trimmed.find(|c: char| c.is_alphabetic()).unwrap_or(trimmed.len());
@@ -131,10 +154,10 @@ impl Quantity {
             .or_else(|| nearest(unit, self.units().iter().copied()))
             .map(|unit| format!("{number} {unit}"))
             .filter(|meant| self.number(meant).is_ok());
-        Err(match meant {
+        match meant {
             Some(meant) => format!("{message}; did you mean \"{meant}\"?"),
             None => message,
-        })
+        }
     }
 }
 

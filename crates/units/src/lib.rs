@@ -23,7 +23,10 @@ mod text;
 mod tx;
 
 pub use invalid::InvalidParameter;
-pub use parse::{ParseError, Size, parse_bytes, parse_packets, parse_rate, parse_size, parse_span};
+pub use parse::{
+    ParseError, Size, parse_amount, parse_bps, parse_byte_count, parse_bytes, parse_packets, parse_rate, parse_seconds,
+    parse_size, parse_span,
+};
 pub use tx::Transmitter;
 
 use std::ops::{Add, AddAssign, Sub};

@@ -43,6 +43,15 @@ fn fail<T>(message: String) -> Result<T> {
 
 /// Digits (without the point), how many of them are decimals, and the unit's text.
 fn split(text: &str, what: &str, example: &str) -> Result<(u128, u32, String)> {
+    let (digits, places, unit) = number(text, what, example)?;
+    if unit.is_empty() {
+        return fail(format!("\"{text}\" has no unit; write {what} like \"{example}\""));
+    }
+    Ok((digits, places, unit))
+}
+
+/// The same of a text that may have no unit.
+fn number(text: &str, what: &str, example: &str) -> Result<(u128, u32, String)> {
     let trimmed = text.trim();
     if trimmed.starts_with('-') {
         return fail(format!("{what} cannot be negative: \"{text}\""));
@@ -77,16 +86,33 @@ fn split(text: &str, what: &str, example: &str) -> Result<(u128, u32, String)> {
         places = 0;
     }
     while places < 0 {
-        digits = digits.checked_mul(10).ok_or_else(bad)?;
+        digits = product(text, digits, 10)?;
         places += 1;
     }
     if places > 30 {
         return Err(bad());
     }
-    if unit.is_empty() {
-        return fail(format!("\"{text}\" has no unit; write {what} like \"{example}\""));
-    }
     Ok((digits, places as u32, unit.to_owned()))
+}
+
+/// Returns the number with which a text begins and what follows it, such as 100 and `m` of `"100 m"`; `None` if it begins with no
+/// number from 0.
+///
+/// ```
+/// use elephan_units::parse_amount;
+///
+/// assert_eq!(parse_amount("1.5 km"), Some((1.5, "km".to_owned())));
+/// assert_eq!(parse_amount(" 1_000 "), Some((1000.0, String::new())));
+/// assert_eq!(parse_amount("-1 km"), None);
+/// ```
+pub fn parse_amount(text: &str) -> Option<(f64, String)> {
+    let (digits, places, unit) = number(text, "", "").ok()?;
+    Some((nearest(digits, places), unit))
+}
+
+/// The number nearest to `digits / 10^places`.
+fn nearest(digits: u128, places: u32) -> f64 {
+    format!("{digits}e-{places}").parse().unwrap_or(f64::NAN)
 }
 
 /// `digits / 10^places * factor` as an exact integer.
@@ -116,6 +142,30 @@ fn unknown<T>(unit: &str, text: &str, what: &str, known: &[&str]) -> Result<T> {
 /// assert_eq!(parse_span("0.5 ps").unwrap_err().to_string(), "\"0.5 ps\" is finer than one picosecond");
 /// ```
 pub fn parse_span(text: &str) -> Result<Span> {
+    let (digits, places, factor) = time(text)?;
+    exact(text, digits, places, factor, "picosecond").map(Span).map_err(|e| {
+        if e.0.ends_with("too large") {
+            ParseError(format!("\"{text}\" is beyond 213 days, the longest time"))
+        } else {
+            e
+        }
+    })
+}
+
+/// Returns the seconds of a time such as `"5 ms"`, which may be finer than a picosecond and longer than 213 days.
+///
+/// ```
+/// use elephan_units::parse_seconds;
+///
+/// assert_eq!(parse_seconds("0.5 ps"), Ok(5e-13));
+/// ```
+pub fn parse_seconds(text: &str) -> Result<f64> {
+    let (digits, places, factor) = time(text)?;
+    Ok(nearest(product(text, digits, factor)?, places + 12))
+}
+
+/// Digits of a time, how many of them are decimals, and the picoseconds of its unit.
+fn time(text: &str) -> Result<(u128, u32, u128)> {
     let (digits, places, unit) = split(text, "a time", "5 ms")?;
     let factor: u128 = match unit.as_str() {
         "ps" => 1,
@@ -128,13 +178,11 @@ pub fn parse_span(text: &str) -> Result<Span> {
         "d" => 86_400 * u128::from(PS_PER_S),
         other => return unknown(other, text, "a time", &["ps", "ns", "us", "ms", "s", "min", "h", "d"]),
     };
-    exact(text, digits, places, factor, "picosecond").map(Span).map_err(|e| {
-        if e.0.ends_with("too large") {
-            ParseError(format!("\"{text}\" is beyond 213 days, the longest time"))
-        } else {
-            e
-        }
-    })
+    Ok((digits, places, factor))
+}
+
+fn product(text: &str, digits: u128, factor: u128) -> Result<u128> {
+    digits.checked_mul(factor).ok_or_else(|| ParseError(format!("\"{text}\" is too large")))
 }
 
 fn prefix(unit: &str) -> Option<(u128, &str)> {
@@ -163,15 +211,8 @@ fn prefix(unit: &str) -> Option<(u128, &str)> {
 /// assert_eq!(parse_rate("1.5 bps").unwrap_err().to_string(), "\"1.5 bps\" is finer than one bit/s");
 /// ```
 pub fn parse_rate(text: &str) -> Result<Rate> {
-    let (digits, places, unit) = split(text, "a rate", "10 Gbps")?;
-    let known = ["bps", "Kbps", "Mbps", "Gbps", "Tbps", "b/s", "Mb/s", "MB/s"];
-    let Some((factor, rest)) = prefix(&unit) else { return unknown(&unit, text, "a rate", &known) };
-    let bits: u128 = match rest {
-        "bps" | "b/s" | "bit/s" => 1,
-        "Bps" | "B/s" => 8,
-        _ => return unknown(&unit, text, "a rate", &known),
-    };
-    let rate = exact(text, digits, places, factor * bits, "bit/s")?;
+    let (digits, places, factor) = rate(text)?;
+    let rate = exact(text, digits, places, factor, "bit/s")?;
     if rate == 0 {
         return fail(format!("a rate cannot be zero: \"{text}\""));
     }
@@ -179,6 +220,30 @@ pub fn parse_rate(text: &str) -> Result<Rate> {
         return fail(format!("\"{text}\" is beyond 100 Tbps, the highest rate"));
     }
     Ok(Rate(rate))
+}
+
+/// Returns the bit/s of a rate such as `"10 Gbps"`, which need not be whole and may be 0.
+///
+/// ```
+/// use elephan_units::parse_bps;
+///
+/// assert_eq!(parse_bps("1.5 bps"), Ok(1.5));
+/// ```
+pub fn parse_bps(text: &str) -> Result<f64> {
+    let (digits, places, factor) = rate(text)?;
+    Ok(nearest(product(text, digits, factor)?, places))
+}
+
+/// Digits of a rate, how many of them are decimals, and the bit/s of its unit.
+fn rate(text: &str) -> Result<(u128, u32, u128)> {
+    let (digits, places, unit) = split(text, "a rate", "10 Gbps")?;
+    let known = ["bps", "Kbps", "Mbps", "Gbps", "Tbps", "b/s", "Mb/s", "MB/s"];
+    let Some((factor, rest)) = prefix(&unit) else { return unknown(&unit, text, "a rate", &known) };
+    match rest {
+        "bps" | "b/s" | "bit/s" => Ok((digits, places, factor)),
+        "Bps" | "B/s" => Ok((digits, places, factor * 8)),
+        _ => unknown(&unit, text, "a rate", &known),
+    }
 }
 
 /// Parses a size such as `"48 KiB"`, `"2 MB"`, `"1500 B"` or `"1 Mb"` (bits that make a whole number of bytes).
@@ -190,15 +255,35 @@ pub fn parse_rate(text: &str) -> Result<Rate> {
 /// assert_eq!(parse_bytes("4 Mb"), Ok(Bytes(500_000)));
 /// ```
 pub fn parse_bytes(text: &str) -> Result<Bytes> {
+    let (digits, places, factor, is_bits) = size(text)?;
+    if !is_bits {
+        return exact(text, digits, places, factor, "byte").map(Bytes);
+    }
+    let bits = exact(text, digits, places, factor, "bit")?;
+    if bits % 8 == 0 { Ok(Bytes(bits / 8)) } else { fail(format!("\"{text}\" is not a whole number of bytes")) }
+}
+
+/// Returns the bytes of a size such as `"48 KiB"`, which need not be whole.
+///
+/// ```
+/// use elephan_units::parse_byte_count;
+///
+/// assert_eq!(parse_byte_count("4 b"), Ok(0.5));
+/// ```
+pub fn parse_byte_count(text: &str) -> Result<f64> {
+    let (digits, places, factor, is_bits) = size(text)?;
+    // A bit is 125 thousandths of a byte.
+    let (factor, places) = if is_bits { (factor * 125, places + 3) } else { (factor, places) };
+    Ok(nearest(product(text, digits, factor)?, places))
+}
+
+/// Digits of a size, how many of them are decimals, the bytes or bits of its unit, and whether they are bits.
+fn size(text: &str) -> Result<(u128, u32, u128, bool)> {
     let (digits, places, unit) = split(text, "a size", "48 KiB")?;
     let known = ["B", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "Mb"];
-    let Some((factor, rest)) = prefix(&unit) else { return unknown(&unit, text, "a size", &known) };
-    match rest {
-        "B" => exact(text, digits, places, factor, "byte").map(Bytes),
-        "b" => {
-            let bits = exact(text, digits, places, factor, "bit")?;
-            if bits % 8 == 0 { Ok(Bytes(bits / 8)) } else { fail(format!("\"{text}\" is not a whole number of bytes")) }
-        }
+    match prefix(&unit) {
+        Some((factor, "B")) => Ok((digits, places, factor, false)),
+        Some((factor, "b")) => Ok((digits, places, factor, true)),
         _ => unknown(&unit, text, "a size", &known),
     }
 }
@@ -262,6 +347,7 @@ mod tests {
         }
         assert!(parse_rate("0 bps").unwrap_err().0.contains("zero"));
         assert!(parse_span("0.5 ps").unwrap_err().0.contains("finer"));
+        assert_eq!(parse_bps("1e400 bps").unwrap_err().0, "\"1e400 bps\" is too large");
         assert!(parse_span("-1 s").unwrap_err().0.contains("negative"));
         assert!(parse_span("5").unwrap_err().0.contains("no unit"));
         assert!(parse_span("5 sec").unwrap_err().0.contains("unknown unit \"sec\""));

@@ -1,51 +1,27 @@
 """Numbers with units: reading `"10 Gbps"`, `"48 KiB"`, `"5 ms"` and writing them for people.
 
-The rules of reading are those of the scenario language: K, M, G are decimal, Ki, Mi, Gi binary; `b` is a bit, `B` a
-byte. Plain numbers pass through as SI base units (seconds, bit/s, bytes).
+The core reads a text, as in a scenario: K, M, G are decimal, Ki, Mi, Gi binary; `b` is a bit, `B` a byte. Plain numbers
+pass through as SI base units (seconds, bit/s, bytes).
 """
 
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 from elephan.base.errors import InputError, brief
 
-_SPAN = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-_PREFIX = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-_BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
-_RATE = {"bps": 1.0, "b/s": 1.0, "bit/s": 1.0, "Bps": 8.0, "B/s": 8.0}
-_SIZE = {"B": 1.0, "b": 0.125}
-_NUMBER = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9]+)\s*(\S.*?)?\s*$")
+
+def _read(kind: str, text: str) -> float:
+    """What a text says in base units; raises InputError if it is no quantity of this kind."""
+    from elephan._core import quantity
+
+    return quantity(kind, _whole(text))
 
 
-def _split(text: str, what: str, example: str) -> tuple[float, str]:
-    match = _NUMBER.match(text)
-    if match is None:
-        raise InputError(f'"{text}" is not {what}; write it like "{example}"')
-    if not match[2]:
-        raise InputError(f'"{text}" has no unit; write {what} like "{example}"')
-    return float(match[1].replace("_", "")), match[2]
-
-
-def _unscaled(text: str, units: dict[str, float], what: str, example: str) -> float:
-    """A quantity whose units take no other prefixes than those listed."""
-    amount, unit = _split(text, what, example)
-    if unit not in units:
-        raise InputError(f'unknown unit "{unit}" in "{text}"; write {what} like "{example}"')
-    return amount * units[unit]
-
-
-def _scaled(text: str, units: dict[str, float], what: str, example: str) -> float:
-    amount, unit = _split(text, what, example)
-    for prefix, factor in (_PREFIX | _BINARY).items():
-        if unit.startswith(prefix) and unit[len(prefix) :] in units:
-            return amount * factor * units[unit[len(prefix) :]]
-    raise InputError(f'unknown unit "{unit}" in "{text}"; write {what} like "{example}"')
-
-
-_LENGTH = {"m": 1.0, "km": 1e3, "cm": 1e-2}
+def _whole(text: str) -> str:
+    """A text of which halves of surrogate pairs are written out: the core takes none."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def number(value: Any, what: str, example: str) -> float:
@@ -62,37 +38,53 @@ def number(value: Any, what: str, example: str) -> float:
 
 def seconds(value: float | str) -> float:
     """A time in seconds, from seconds or a text such as `"5 ms"`."""
-    if not isinstance(value, str):
-        return number(value, "a time", '"5 ms" or a number of seconds')
-    return _unscaled(value, _SPAN, "a time", "5 ms")
+    if isinstance(value, str):
+        return _read("time", value)
+    return number(value, "a time", '"5 ms" or a number of seconds')
 
 
 def bits_per_second(value: float | str) -> float:
     """A rate in bit/s, from bit/s or a text such as `"10 Gbps"`."""
     if isinstance(value, str):
-        return _scaled(value, _RATE, "a rate", "10 Gbps")
+        return _read("rate", value)
     return number(value, "a rate", '"10 Gbps" or a number of bit/s')
 
 
 def size_bytes(value: float | str) -> float:
     """A size in bytes, from bytes or a text such as `"48 KiB"`."""
     if isinstance(value, str):
-        return _scaled(value, _SIZE, "a size", "48 KiB")
+        return _read("size", value)
     return number(value, "a size", '"48 KiB" or a number of bytes')
+
+
+_LENGTH = {"m": 1.0, "km": 1e3, "cm": 1e-2}  # no scenario has a length: the core knows none
 
 
 def metres(value: float | str) -> float:
     """A length in metres, from metres or a text such as `"100 m"`."""
     if not isinstance(value, str):
         return number(value, "a length", '"100 m" or a number of metres')
-    return _unscaled(value, _LENGTH, "a length", "100 m")
+    if (found := _amount(value)) is None:
+        raise InputError(f'"{value}" is not a length; write it like "100 m"')
+    length, unit = found
+    if unit not in _LENGTH:
+        wrong = f'unknown unit "{unit}" in "{value}"' if unit else f'"{value}" has no unit'
+        raise InputError(f'{wrong}; write a length like "100 m"')
+    return length * _LENGTH[unit]
+
+
+def _amount(text: str) -> tuple[float, str] | None:
+    """The number with which a text begins, and what follows it."""
+    from elephan._core import amount
+
+    return amount(_whole(text))
 
 
 def parse_any(text: str) -> tuple[float, str] | None:
     """`(value in base units, base unit)` of any quantity text, or None: `"10 ms"` gives `(0.01, "s")`."""
-    for read, unit in ((seconds, "s"), (bits_per_second, "bps"), (size_bytes, "bytes")):
+    for kind, unit in (("time", "s"), ("rate", "bps"), ("size", "bytes")):
         try:
-            return read(text), unit
+            return _read(kind, text), unit
         except InputError:
             continue
     return None
@@ -108,9 +100,9 @@ def unit_parts(value: Any) -> tuple[float, str] | None:
     """
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value, ""
-    if not isinstance(value, str) or (match := _NUMBER.match(value)) is None:
+    if not isinstance(value, str) or (found := parse_any(value) or _amount(value)) is None:
         return None
-    amount, unit = parse_any(value) or (float(match[1].replace("_", "")), match[2] or "")
+    amount, unit = found
     unit = _IN_TABLES.get(unit, unit)
     return (amount, unit) if all(c.isalpha() or c in "%/" for c in unit) else None
 

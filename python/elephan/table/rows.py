@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from elephan import _core
 from elephan.base.errors import InputError, nearest
-from elephan.base.quantity import size_bytes
+from elephan.base.quantity import seconds, size_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -275,7 +275,7 @@ class Part:
 _ENDS = {"to": "destination", "from": "source"}
 _COMPARISONS = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
 _SIZE = re.compile(r"(<=?|>=?) ?(.+)")
-_UNITS_NS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000}
+_NUMBER = r"([0-9]*\.?[0-9]+)"
 
 
 def _traffic_names(run: Run) -> list[str]:
@@ -328,24 +328,22 @@ def _port(run: Run, name: str) -> str:
 
 def _span_ns(text: str) -> tuple[int, int]:
     """`100-400 ms` in ns."""
-    match = re.fullmatch(r"([0-9.]+)-([0-9.]+) (s|ms|us)", text)
+    match = re.fullmatch(rf"{_NUMBER}-{_NUMBER} (s|ms|us)", text)
     if match is None:
         raise InputError(f'"during {text}" is not a time like "during 100-400 ms"')
-    return round(float(match[1]) * _UNITS_NS[match[3]]), round(float(match[2]) * _UNITS_NS[match[3]])
+    begin, end = (seconds(f"{number} {match[3]}") for number in match.groups()[:2])
+    return round(begin * 1e9), round(end * 1e9)
 
 
 def _scales_s(text: str) -> tuple[float, float]:
     """`10 ms-1 s`, or `10-100 ms`, in seconds."""
-    match = re.fullmatch(r"([0-9.]+)(?: (s|ms|us))?-([0-9.]+) (s|ms|us)", text)
-    try:
-        if match is None:
-            raise ValueError
-        low, high = float(match[1]) * _UNITS_NS[match[2] or match[4]], float(match[3]) * _UNITS_NS[match[4]]
-    except ValueError:
-        raise InputError(f'"between {text}" is not a range like "between 10 ms-1 s"') from None
+    match = re.fullmatch(rf"{_NUMBER}(?: (s|ms|us))?-{_NUMBER} (s|ms|us)", text)
+    if match is None:
+        raise InputError(f'"between {text}" is not a range like "between 10 ms-1 s"')
+    low, high = seconds(f"{match[1]} {match[2] or match[4]}"), seconds(f"{match[3]} {match[4]}")
     if not 0 < low < high:
         raise InputError(f'"between {text}": the range ends before it begins')
-    return low * 1e-9, high * 1e-9
+    return low, high
 
 
 def part_of(run: Run, selection: str) -> Run:
