@@ -17,7 +17,6 @@ LIMITS = {
     "scenario": 2,
     "tcp": 11,
     "trace": 3,
-    "traffic": 2,
 }
 
 

@@ -209,6 +209,7 @@ RUST_MAY_NAME = {
     "crates/scenario/src/resolve/flows.rs": "what RoCE has unless told otherwise",
     "crates/scenario/src/resolve/hosts.rs": "a host's port is a FIFO",
     "crates/sim/src/net/flow_control.rs": "a queue for each priority is an ETS of them",
+    "crates/sim/src/net/ahead.rs": "what is computed ahead waits in a FIFO",
     "crates/sim/src/net/way.rs": "the fast path is arithmetic of a FIFO",
 }
 

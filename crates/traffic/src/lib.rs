@@ -18,6 +18,7 @@ mod quantity;
 mod queue;
 mod start;
 mod trace;
+mod when_full;
 
 pub use answers::Answers;
 pub use cdf::{Cdf, parse_cdf, published};
@@ -26,10 +27,11 @@ pub use distribution::{Distribution, Lognormal, Pareto, Sampler};
 pub use gaps::{Bursts, Gap, GapDistribution, Gaps, Interval};
 pub use kind::{Carrier, KindInfo, Offer, Part, Setting, Shared};
 pub use quantity::Quantity;
-pub use queue::{Message, MessageQueue, WhenFull};
+pub use queue::{Message, MessageQueue};
 pub use spec::{Generate, Spec};
 pub use start::Start;
 pub use trace::{Trace, TraceError};
+pub use when_full::WhenFull;
 
 kind::registry! {
     ($)

@@ -17,23 +17,8 @@
 use std::collections::VecDeque;
 
 use elephan_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::{Generate, Source};
-
-/// What a message does that finds the send buffer full.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WhenFull {
-    /// It waits, uncounted, before the socket; messages keep arriving by the clock and wait behind it.
-    #[default]
-    Block,
-    /// It waits, and the clock of arrivals stands still until its last byte has entered.
-    PauseClock,
-    /// It is dropped and counted; one that has begun to enter is kept.
-    Drop,
-}
+use crate::{Generate, Source, WhenFull};
 
 /// A delivered message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

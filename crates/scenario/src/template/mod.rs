@@ -4,19 +4,8 @@
 //! from; what the scenario writes itself in `[hosts.NAME]` or `[switches.NAME]` wins, and its links follow the template's.
 
 mod builder;
-mod dumbbell;
-mod fat_tree;
-mod leaf_spine;
-mod parking_lot;
-mod path;
-mod star;
 
-pub use dumbbell::Dumbbell;
-pub use fat_tree::FatTree;
-pub use leaf_spine::LeafSpine;
-pub use parking_lot::ParkingLot;
-pub use path::{Hop, PathOfHops};
-pub use star::Star;
+pub use path::Hop;
 
 use elephan_units::dispatch;
 use schemars::JsonSchema;
@@ -30,7 +19,10 @@ use crate::types::typed;
 
 /// Declares the templates: the scenario's `template = { kind = ... }`, and `each_template!`, which matches it, for [`dispatch!`].
 macro_rules! templates {
-    (($d:tt) $($(#[doc = $doc:literal])+ $name:literal => $variant:ident($spec:ty);)+) => {
+    (($d:tt) $($(#[doc = $doc:literal])+ $name:literal => $module:ident: $variant:ident($spec:ident);)+) => {
+        $(mod $module;
+        pub use $module::$spec;)+
+
         /// A common topology and its parameters.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind")]
@@ -52,17 +44,17 @@ macro_rules! templates {
 templates! {
     ($)
     /// Pairs of hosts on both sides of one bottleneck link between two switches
-    "dumbbell" => Dumbbell(Dumbbell);
+    "dumbbell" => dumbbell: Dumbbell(Dumbbell);
     /// Clients and servers around one switch
-    "star" => Star(Star);
+    "star" => star: Star(Star);
     /// Two hosts joined by a chain of links with switches between them
-    "path" => Path(PathOfHops);
+    "path" => path: Path(PathOfHops);
     /// A chain of bottlenecks: one pair of hosts across all of them, and one pair across each
-    "parking-lot" => ParkingLot(ParkingLot);
+    "parking-lot" => parking_lot: ParkingLot(ParkingLot);
     /// A k-ary fat-tree: k pods of edge and aggregation switches under a core
-    "fat-tree" => FatTree(FatTree);
+    "fat-tree" => fat_tree: FatTree(FatTree);
     /// Leaf switches with hosts, each joined to every spine switch
-    "leaf-spine" => LeafSpine(LeafSpine);
+    "leaf-spine" => leaf_spine: LeafSpine(LeafSpine);
 }
 
 dispatch! {
