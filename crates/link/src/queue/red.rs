@@ -200,20 +200,16 @@ fn spaced(p_b: f64, count: u64) -> f64 {
 impl Discipline for Red {
     fn enqueue(&mut self, now: Time, item: Item, _discarded: &mut Discarded) -> Verdict {
         self.adapt(now);
+        let was_idle = self.idle_since.is_some();
         self.move_average(now);
-        if !self.limit.admits(self.store.bytes(), self.store.packets(), item.bytes) {
-            self.passed = 0;
-            return Verdict::Dropped("queue_full");
+        let verdict = self.judge(&item);
+        if !matches!(verdict, Verdict::Dropped(_)) {
+            self.store.push(item);
+        } else if was_idle {
+            // The link still has nothing to send.
+            self.idle_since = Some(now);
         }
-        let p_b = self.base_probability();
-        let picked = p_b > 0.0 && (p_b >= 1.0 || self.stream.bernoulli(self.chance(p_b)));
-        self.passed = if picked || p_b == 0.0 { 0 } else { self.passed + 1 };
-        let marked = picked && !(self.spec.harddrop && p_b >= 1.0) && can_mark(self.spec.ecn, &item);
-        if picked && !marked && !self.spec.mark_only {
-            return Verdict::Dropped(REASON);
-        }
-        self.store.push(item);
-        if marked { Verdict::Marked } else { Verdict::Accepted }
+        verdict
     }
 
     fn dequeue(&mut self, now: Time, _discarded: &mut Discarded) -> Option<(Item, bool)> {
@@ -264,6 +260,23 @@ impl Discipline for Red {
 }
 
 impl Red {
+    /// What becomes of the packet that comes.
+    fn judge(&mut self, item: &Item) -> Verdict {
+        if !self.limit.admits(self.store.bytes(), self.store.packets(), item.bytes) {
+            self.passed = 0;
+            return Verdict::Dropped("queue_full");
+        }
+        let p_b = self.base_probability();
+        let picked = p_b > 0.0 && (p_b >= 1.0 || self.stream.bernoulli(self.chance(p_b)));
+        self.passed = if picked || p_b == 0.0 { 0 } else { self.passed + 1 };
+        let marked = picked && !(self.spec.harddrop && p_b >= 1.0) && can_mark(self.spec.ecn, item);
+        match (picked, marked) {
+            (_, true) => Verdict::Marked,
+            (true, false) if !self.spec.mark_only => Verdict::Dropped(REASON),
+            _ => Verdict::Accepted,
+        }
+    }
+
     /// With which the packet that comes is picked.
     fn chance(&self, p_b: f64) -> f64 {
         if self.spec.spaced { spaced(p_b, self.passed) } else { p_b }

@@ -42,6 +42,18 @@ fn the_average_moves_with_packets_and_falls_with_idle_time() {
     near(q.average, 0.53125);
 }
 
+/// A packet that is dropped leaves the link idle. An average of 64 packets is 32 after 1 ms, when a packet is dropped, and 8 after 2 ms
+/// more (Floyd and Jacobson 1993, equation 3; Linux `red_dequeue` begins an idle period anew after such a drop).
+#[test]
+fn a_drop_does_not_end_an_idle_time() {
+    let mut q = queue(&RedSpec { weight: 0.5, ..spec() });
+    q.average = 64.0;
+    assert_eq!(q.enqueue(at_ms(1), item(NOT_ECT), &mut Vec::new()), Verdict::Dropped(REASON));
+    near(q.average, 32.0);
+    q.enqueue(at_ms(3), item(NOT_ECT), &mut Vec::new());
+    near(q.average, 8.0);
+}
+
 /// probability 0.02: 0 below 5, 0.01 at 10, 0.02 from 15 on the gentle slope to 1 at 30; at 22.5, 0.02 + 0.98 / 2 = 0.51.
 #[test]
 fn the_slope_and_the_gentle_slope() {
