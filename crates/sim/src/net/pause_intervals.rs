@@ -30,7 +30,12 @@ impl Net {
             Blame::Ingress => self.fullest(link, true, priority),
             Blame::Memory => self.fullest(link, false, priority),
         };
-        let parent = self.watch(port).and_then(|w| w.holding(now, priority));
+        let Some(intervals) = &mut self.intervals else { return };
+        let watch = self.links[port].general.as_mut().and_then(|g| g.watch.as_mut());
+        let parent = watch.and_then(|watch| {
+            watch.expire(now, port, intervals);
+            watch.holding(now, priority)
+        });
         let cause = Cause { port, parent };
         let paused = self.links[link].reverse;
         let Some(watch) = self.links[paused].watch_mut() else { return };
@@ -71,11 +76,12 @@ impl Net {
             Some(place) => {
                 watch.open[place].end = end;
                 watch.open[place].refreshes += 1;
+                intervals.prolong(watch.open[place].me, end);
             }
             None if begin < end && now < end => {
                 let asked = watch.asked.iter().find(|(of, _)| *of == priority).map(|(_, cause)| *cause);
                 let Some(cause) = asked else { return };
-                let me = intervals.begin(begin, cause);
+                let me = intervals.begin(now, (begin, end), cause);
                 let (packets, bytes) = watch.waits(priority);
                 let parent = cause.parent.map(|parent| parent.id);
                 let cause = cause.port;

@@ -43,7 +43,7 @@ pub struct Held {
 struct Waiting {
     packets: u64,
     bytes: u64,
-    /// When the packet that left last had come.
+    /// When the packet that left last had come, or the first after none waited: what waits has come then or later.
     left: Time,
 }
 
@@ -120,8 +120,12 @@ impl Watch {
     #[inline]
     pub fn enter(&mut self, item: Item, ingress: Option<u32>) {
         let p = usize::from(item.priority) % PRIORITIES;
-        self.waiting[p].packets += 1;
-        self.waiting[p].bytes += u64::from(item.bytes);
+        let waiting = &mut self.waiting[p];
+        if waiting.packets == 0 {
+            waiting.left = item.at;
+        }
+        waiting.packets += 1;
+        waiting.bytes += u64::from(item.bytes);
         if let Some(ingress) = ingress {
             let ingress = ingress as usize;
             match self.from.get_mut(ingress) {
@@ -292,6 +296,19 @@ fn entry(held: &mut Vec<Held>, of: Parent, flow: u32) -> &mut Held {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Frames that a pause held back have left once none waits (docs/models/spreading.md): what comes after its end, at 20, was not held.
+    #[test]
+    fn what_comes_to_an_empty_queue_was_not_held() {
+        let mut watch = Watch::default();
+        let item = |at| Item { at: Time(at), ..Item::default() };
+        watch.enter(item(10), None);
+        assert!(still_holds(&watch.waiting, None, Time(20)));
+        watch.leave_quietly(item(10), None, true);
+        watch.enter(item(30), None);
+        assert!(!still_holds(&watch.waiting, None, Time(20)));
+        assert!(still_holds(&watch.waiting, None, Time(40)));
+    }
 
     proptest! {
         /// Any line of pause intervals, of which the first may be forgotten, against the sum over all of them.
