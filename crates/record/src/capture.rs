@@ -73,6 +73,8 @@ pub struct CapturedPacket<'a> {
     pub interface: u32,
     /// When, in nanoseconds.
     pub time_ns: u64,
+    /// The picoseconds beyond `time_ns`, which only a listener sees.
+    pub rest_ps: u16,
     /// Which way, if the interface is that of a host.
     pub direction: Option<Direction>,
     /// Its first bytes; up to `kept_bytes` zeros follow them.
@@ -244,7 +246,15 @@ mod tests {
 
     fn packet(headers: &[u8], kept_bytes: usize) -> CapturedPacket<'_> {
         let direction = Some(Direction::Outbound);
-        CapturedPacket { interface: 0, time_ns: 0x1_0000_0002, direction, headers, kept_bytes, packet_bytes: 1514 }
+        CapturedPacket {
+            interface: 0,
+            time_ns: 0x1_0000_0002,
+            rest_ps: 0,
+            direction,
+            headers,
+            kept_bytes,
+            packet_bytes: 1514,
+        }
     }
 
     /// Laid out by hand after sections 4.1 to 4.5 of the draft.

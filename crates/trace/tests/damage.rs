@@ -23,7 +23,8 @@ fn write(path: &Path, times_ns: impl Iterator<Item = u64>) {
         let headers = frame(i * 1000);
         let kept_bytes = headers.len();
         let (direction, packet_bytes) = (None, 1054);
-        capture.push(&CapturedPacket { interface: 0, time_ns, direction, headers: &headers, kept_bytes, packet_bytes });
+        let (headers, rest_ps) = (&headers, 0);
+        capture.push(&CapturedPacket { interface: 0, time_ns, rest_ps, direction, headers, kept_bytes, packet_bytes });
     }
     capture.finish().unwrap();
 }

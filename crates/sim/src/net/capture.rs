@@ -360,6 +360,7 @@ impl Captures {
         self.files[tap.file as usize].push(&CapturedPacket {
             interface: tap.interface,
             time_ns: now.ns() as u64,
+            rest_ps: (now.ps() % 1000) as u16,
             direction: tap.direction,
             headers,
             kept_bytes: kept as usize,
