@@ -66,7 +66,7 @@ test: setup
 
 test-all: setup
 	cargo test --quiet --workspace --exclude elephan-py
-	PROPTEST_CASES=2000 cargo test --quiet --profile long --workspace --exclude elephan-py
+	PROPTEST_CASES=2000 ELEPHAN_NAIVE_CASES=5000 ELEPHAN_NAIVE_SEED=$$(date +%s) cargo test --quiet --profile long --workspace --exclude elephan-py
 	$(BIN)/python -m pytest
 	$(MAKE) --no-print-directory asan fuzz-planted fuzz-cases fuzz-targets
 
