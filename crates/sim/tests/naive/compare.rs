@@ -18,13 +18,12 @@ const SHOWN: usize = 4;
 
 /// Returns the plan of a scenario, or why it is none.
 pub fn plan(text: &str) -> Result<Plan, String> {
-    read(&Source::toml("naive.toml", text), &[], None).map(|read| read.plan).map_err(|errors| errors.to_string())
+    read(&Source::toml("naive.toml", text), &[], None).map(|read| Plan::clone(&read.plan)).map_err(|errors| errors.to_string())
 }
 
 /// Runs a plan in elephan. Returns the tables and the summary.
 pub fn elephan(plan: &Plan) -> (Tables, Value) {
-    let mut recorder = Recorder::memory();
-    let summary = elephan_sim::run(plan, &mut recorder, &mut |_| true).unwrap();
+    let (summary, recorder) = elephan_sim::run(plan.clone(), Recorder::memory(), &mut |_| true).unwrap();
     (recorder.finish().unwrap(), summary)
 }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use elephan_random::Stream;
 use elephan_record::Recorder;
 use elephan_scenario::{NodeKind, Plan};
+use elephan_traffic::Spec;
 
 use super::deadlock::Deadlock;
 use super::network::{Port, switch};

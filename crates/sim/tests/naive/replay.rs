@@ -79,8 +79,7 @@ fn recorded(plan: &Plan) -> (Tables, Vec<Seen>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let into = seen.clone();
     let listener = Arc::new(Mutex::new(move |packet: &CapturedPacket<'_>| into.lock().unwrap().push(read(packet))));
-    let mut recorder = Recorder::listening(listener);
-    elephan_sim::run(&plan, &mut recorder, &mut |_| true).unwrap();
+    let (_, recorder) = elephan_sim::run(plan, Recorder::listening(listener), &mut |_| true).unwrap();
     let tables = recorder.finish().unwrap();
     let seen = std::mem::take(&mut *seen.lock().unwrap());
     (tables, seen)
