@@ -261,6 +261,7 @@ def run(
         wall_s=0.01,
         events=1000,
         packet_hops=2000,
+        shared_s=0.0,
         captures=[],
     )
 

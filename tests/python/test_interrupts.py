@@ -23,6 +23,7 @@ SHORT = ("-s", "duration=12 s", "-s", "warmup=1 s")
 COMMANDS: dict[str, tuple[tuple[str, ...], float] | str] = {
     "analyze": (("capture.pcapng", "--out", "analyzed"), 1.5),
     "bench": (("W1",), 2.0),
+    "branch": (("sawtooth", "--at", "50 s", "-s", "links.left->right.rate=5 Mbps", "--out", "branched"), 1.5),
     "compare": (("reno,cubic", "--quick", "--rate", "2Mbps", "--out", "compared"), 4.0),
     "completion": (("bash",), 0.4),
     "conformance": (("reno", "--quick", "--out", "conforms"), 3.0),

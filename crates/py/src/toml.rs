@@ -3,7 +3,7 @@
 use elephan_scenario::{Source, Step};
 use pyo3::prelude::*;
 
-use crate::errors::{ScenarioError, guard, guard_long, scenario_errors};
+use crate::errors::{ScenarioError, guard_long, scenario_errors};
 use crate::json;
 use crate::run::Cancel;
 
@@ -27,7 +27,9 @@ fn toml_values(py: Python<'_>, text: String, cancel: Option<&Bound<'_, Cancel>>)
 #[pyfunction]
 fn to_toml(py: Python<'_>, values: &str) -> PyResult<String> {
     let bad = |error| ScenarioError::new_err(format!("a scenario is a JSON object: {error}"));
-    py.detach(|| guard(|| serde_json::from_str(values).map(|values| elephan_scenario::to_toml(&values)).map_err(bad)))
+    py.detach(|| {
+        guard_long(None, || serde_json::from_str(values).map(|values| elephan_scenario::to_toml(&values)).map_err(bad))
+    })
 }
 
 /// A text in TOML that has been read.
@@ -44,13 +46,14 @@ enum StepTo {
 #[pymethods]
 impl TomlText {
     #[new]
-    fn new(name: &str, text: &str) -> PyResult<TomlText> {
-        guard(|| elephan_scenario::TomlText::read(name, text).map(TomlText).map_err(scenario_errors))
+    fn new(py: Python<'_>, name: &str, text: &str) -> PyResult<TomlText> {
+        let read = || elephan_scenario::TomlText::read(name, text).map(TomlText).map_err(scenario_errors);
+        py.detach(|| guard_long(None, read))
     }
 
     /// The values of the text as JSON.
-    fn values(&self) -> PyResult<String> {
-        json::text(&self.0.values())
+    fn values(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| guard_long(None, || json::text(&self.0.values())))
     }
 
     /// The line of a key or an item, counted from 1; of one that is not written, that of the table or array around it.
