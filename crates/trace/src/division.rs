@@ -93,6 +93,8 @@ pub struct View {
     pub scale_known: bool,
     /// A segment: less room in the window is none.
     pub segment: u64,
+    /// Away from the sender nobody knows to the segment what it had in flight when its round trip varies: so much more room is none.
+    pub slack: u64,
 }
 
 impl View {
@@ -100,15 +102,21 @@ impl View {
         self.highest.saturating_sub(self.answer.acked)
     }
 
+    /// Whether the window has no room for a segment, and `slack` more.
+    fn lacks_room(&self, slack: u64) -> bool {
+        let room = self.answer.window.map(|window| window.saturating_sub(self.inflight()));
+        self.scale_known && room.is_some_and(|room| room < self.segment + slack)
+    }
+
     fn owner(&self) -> Owner {
         let inflight = self.inflight();
         let over = self.fin && inflight == 0;
-        let room = self.answer.window.map(|window| window.saturating_sub(inflight));
         match () {
             () if self.answer.window == Some(0) && !over => Owner::Closed,
             () if self.recover.is_some_and(|recover| self.answer.acked < recover) => Owner::Recovery,
-            () if inflight == 0 => Owner::Application,
-            () if self.scale_known && room.is_some_and(|room| room < self.segment) => Owner::Window,
+            // A sender with more to send waits for room (RFC 1122 section 4.2.3.4).
+            () if inflight == 0 && (over || self.drained || !self.lacks_room(0)) => Owner::Application,
+            () if self.lacks_room(self.slack) => Owner::Window,
             () if self.drained => Owner::Application,
             () if self.answer.queued && inflight >= SEGMENTS_MIN * self.segment.min(inflight) => Owner::Rate,
             () => Owner::Path,
@@ -145,6 +153,15 @@ pub struct Division {
     settled: Shares,
     settled_at: u64,
     pub view: View,
+    /// When data came last, the least time that a byte took (ps), which is how a link spaces segments, and since when they have come no
+    /// further apart.
+    data_at: Option<u64>,
+    byte_ps: Option<u64>,
+    train_at: Option<u64>,
+    /// The train began with what the application had just written.
+    train_is_first: bool,
+    /// How long the last answer takes to the sender.
+    after: u64,
     /// Answers that have not reached the sender, with the times when they will.
     pending: VecDeque<(u64, Answer)>,
     pub stretches: Stretches,
@@ -172,13 +189,43 @@ impl Division {
             },
             _ => {}
         }
+        let (is_first, before) = (self.view.inflight() == 0 || self.view.drained, self.view.highest);
         change(&mut self.view);
+        if self.is_in_train(now, self.view.highest.saturating_sub(before), is_first) {
+            match self.view.owner() {
+                Owner::Window => self.own(now, Some(Owner::Window)),
+                // No ACK can have let out what comes within a round trip.
+                Owner::Application if self.train_is_first && self.at.is_some_and(|at| now - at <= self.after) => {
+                    self.own(now, Some(Owner::Application));
+                }
+                _ => {}
+            }
+        }
         self.settle(now);
+    }
+
+    /// Returns whether what has no owner yet may have left together with the segment that comes at `now`: a link keeps such segments no
+    /// further apart. Such a time says nothing about when the sender had room.
+    fn is_in_train(&mut self, now: u64, bytes: u64, is_first: bool) -> bool {
+        let gap = self.data_at.replace(now).map(|before| now - before).filter(|gap| *gap > 0);
+        if let Some(byte_ps) = gap.and_then(|gap| gap.saturating_mul(1000).checked_div(bytes)) {
+            let least = self.byte_ps.map_or(byte_ps, |least| least.min(byte_ps));
+            self.byte_ps = Some(least);
+            if byte_ps > least + least / 2 {
+                self.train_at = None;
+            }
+        }
+        if self.train_at.is_none() {
+            self.train_is_first = is_first;
+        }
+        let train = *self.train_at.get_or_insert(now);
+        self.owner == Some(Owner::Path) && self.at >= Some(train)
     }
 
     /// An answer was seen at `now` that reaches the sender `after` nanoseconds later.
     pub fn answered(&mut self, now: u64, after: u64, answer: Answer) {
         self.arrive(now);
+        self.after = after;
         if after == 0 && self.pending.is_empty() {
             self.take(now, answer);
         } else {
@@ -295,6 +342,46 @@ mod tests {
         division.answered(150, 20, ack(3000, 9000));
         let shares = division.finish(150);
         assert_eq!([shares.of(Owner::Path), shares.of(Owner::Unknown), shares.total()], [60, 10, 70]);
+    }
+
+    /// Behind a link that spaces segments by 10, an ACK lets four in. If they come one behind the other, the window was full all the time;
+    /// if the last comes 10 later, the sender may have waited with it for something else.
+    #[test]
+    fn a_window_that_a_train_fills_was_full_when_it_left() {
+        let shares = |late: u64| {
+            let mut division = Division::default();
+            division.answered(0, 0, ack(0, 4000));
+            for round in 1..=10 {
+                let (now, to) = (round * 60, round * 4000);
+                for (segment, after) in (1..).zip([0, 10, 20, 30 + late]) {
+                    data(&mut division, now + after, to - 4000 + 1000 * segment, Silence::Application);
+                }
+                division.answered(now + 60, 0, ack(to, 4000));
+            }
+            let shares = division.finish(660);
+            [shares.of(Owner::Window), shares.of(Owner::Path), shares.total()]
+        };
+        assert_eq!((shares(0), shares(10)), ([600, 0, 600], [200, 400, 600]));
+    }
+
+    /// A message of four segments that comes in one train, at a receiver 50 from the sender and back: all of its time is the application's. If
+    /// its train lasts longer than a round trip, ACKs may have let out its end.
+    #[test]
+    fn a_message_in_one_train_was_written_at_once() {
+        let shares = |round_trip: u64| {
+            let mut division = Division::default();
+            division.answered(0, round_trip, ack(0, 90_000));
+            for segment in 1..=4 {
+                division.sent(100 + 10 * segment, Silence::Application, |view| {
+                    (view.highest, view.segment, view.scale_known) = (1000 * segment, 1000, true);
+                    view.drained = segment == 4;
+                });
+            }
+            division.answered(140, round_trip, ack(4000, 90_000));
+            let shares = division.finish(140);
+            [shares.of(Owner::Application), shares.of(Owner::Path), shares.total()]
+        };
+        assert_eq!((shares(50), shares(20)), ([80, 0, 80], [20, 30, 50]));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::division::Division;
 use crate::origin::Origin;
 use crate::ranges::Holes;
 use crate::recovery::Recovery;
-use crate::rtts::{Echoes, Rtts};
+use crate::rtts::{Echoes, Recent, Rtts};
 use crate::signs::Signs;
 
 /// A hole that is filled so soon was reordering, when no round-trip time is known.
@@ -98,6 +98,8 @@ pub struct Half {
     unseen: Holes,
     outstanding: VecDeque<Sent>,
     echoes: Echoes,
+    /// Of a capture between the ends: the round trip from here to the sender and back, by time stamps.
+    to_sender_and_back: Recent,
     pub window: Option<u64>,
     /// Whether the scale of the peer's windows is known.
     pub scale_known: bool,
@@ -150,6 +152,7 @@ impl Half {
             unseen: Holes::default(),
             outstanding: VecDeque::new(),
             echoes: Echoes::default(),
+            to_sender_and_back: Recent::default(),
             window: None,
             scale_known: false,
             probed: 0,

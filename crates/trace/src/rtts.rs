@@ -17,13 +17,32 @@ pub struct Rtts {
     pub max: Option<u64>,
     /// With the weights of RFC 6298.
     pub smoothed: Option<u64>,
-    /// The least of the last samples, of those before them, and how many samples are the last ones.
-    recent: (u64, u64, u32),
+    recent: Recent,
     bins: BTreeMap<u16, u64>,
 }
 
-/// Samples among which the least is a recent one.
-const RECENT: u32 = 8;
+/// The least of the last samples, of those before them, and how many samples are the last ones.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recent(u64, u64, u32);
+
+impl Recent {
+    /// Samples among which the least is a recent one.
+    const SAMPLES: u32 = 8;
+
+    pub fn add(&mut self, rtt: u64) {
+        let Recent(least, before, count) = *self;
+        *self = match count {
+            0 => Recent(rtt, rtt, 1),
+            Recent::SAMPLES => Recent(rtt, least, 1),
+            _ => Recent(least.min(rtt), before, count + 1),
+        };
+    }
+
+    /// The least of the last 8 to 16 samples: a queue that stands makes it longer, a single delay does not.
+    pub fn least(self) -> Option<u64> {
+        (self.2 > 0).then(|| self.0.min(self.1))
+    }
+}
 
 impl Rtts {
     pub fn add(&mut self, rtt: u64) {
@@ -33,17 +52,11 @@ impl Rtts {
         self.max = self.max.max(Some(rtt));
         self.smoothed = Some(self.smoothed.map_or(rtt, |smoothed| smoothed - smoothed / 8 + rtt / 8));
         *self.bins.entry(bin_of(rtt)).or_default() += 1;
-        let (least, before, count) = self.recent;
-        self.recent = match count {
-            0 => (rtt, rtt, 1),
-            RECENT => (rtt, least, 1),
-            _ => (least.min(rtt), before, count + 1),
-        };
+        self.recent.add(rtt);
     }
 
-    /// The least of the last 8 to 16 samples: a queue that stands makes it longer, a single delay does not.
     pub fn recent(&self) -> Option<u64> {
-        (self.count > 0).then(|| self.recent.0.min(self.recent.1))
+        self.recent.least()
     }
 
     /// The middle of the bin that the `share`-quantile is in.

@@ -22,7 +22,9 @@ impl Half {
         self.counts.sacks_rcvd += u64::from(options.sack_blocks > 0);
         self.counts.sack_blocks_rcvd += u64::from(options.sack_blocks);
         let Some(ack) = segment.ack.filter(|_| !segment.rst) else { return [None; 2] };
-        if let Some((value, _)) = options.timestamps.filter(|_| context.vantage == Vantage::Receiver) {
+        if let Some((value, _)) =
+            options.timestamps.filter(|_| matches!(context.vantage, Vantage::Receiver | Vantage::Between))
+        {
             self.echoes.stamped(context, value);
         }
         let touched = self.is_touched();
@@ -94,10 +96,12 @@ impl Half {
             let base = self.rtts.min.into_iter().chain(context.handshake_rtt).min().unwrap_or(recent);
             recent > base + (base / 4).max(QUEUE_MIN_NS)
         });
-        let to_sender = match (context.to_sender, self.rtts.recent()) {
-            (_, Some(recent)) if context.vantage == Vantage::Receiver => recent,
-            (known, _) => known.unwrap_or(0),
+        let recent = match context.vantage {
+            Vantage::Receiver => self.rtts.recent(),
+            Vantage::Between => self.to_sender_and_back.least(),
+            _ => None,
         };
+        let to_sender = recent.or(context.to_sender).unwrap_or(0);
         let answer = Answer { acked: self.acked, window: self.window, queued };
         self.division.view.recover = self.recovery.losing();
         self.division.answered(now, to_sender, answer);

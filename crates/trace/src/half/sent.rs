@@ -106,6 +106,7 @@ impl Half {
         self.division.sent(now, silence, |known| {
             (known.highest, known.recover, known.fin, known.scale_known) = view;
             known.segment = whole;
+            known.slack = if context.to_sender == Some(0) { 0 } else { whole };
             if is_new {
                 known.drained = drained;
             }
@@ -231,7 +232,10 @@ impl Half {
     /// The sender echoes this TSval.
     fn echoed(&mut self, context: &Context, echo: u32) {
         if let Some(at) = self.echoes.echoed(echo).filter(|_| context.own_time) {
-            self.rtt(context.now, at);
+            match context.vantage {
+                Vantage::Between => self.to_sender_and_back.add(context.now.saturating_sub(at)),
+                _ => self.rtt(context.now, at),
+            }
         }
     }
 }
