@@ -120,7 +120,7 @@ class Beginning:
         progress: Callable[[float, int], object] | None = None,
         cancel: Cancel | None = None,
     ) -> Result:
-        """Runs the scenario that `overrides` make of this one, from the instant `at` on. `siblings`: overrides of branches to come."""
+        """Runs the scenario that `overrides` make of this one, from `at` on. `siblings`: overrides of branches to come."""
 
 def run(
     text: str,

@@ -87,7 +87,8 @@ def test_a_branch_that_captures_is_simulated_from_its_start(tmp_path: Path) -> N
     text = CHANGED.replace("events = true", 'events = true, captures = "hosts"')
     branch = el.branch(text, "2 s", set={"links.left->right.rate": "5 Mbps"}, out=tmp_path / "branch", report=False)
     whole = el.run(branch.scenario, out=tmp_path / "whole", report=False)
-    assert "shared_s" not in branch.manifest and len(branch.captures) == 4
+    assert "shared_s" not in branch.manifest
+    assert len(branch.captures) == 4
     assert [file.read_bytes() for file in branch.captures] == [file.read_bytes() for file in whole.captures]
 
 
@@ -122,7 +123,7 @@ def test_a_congestion_control_of_the_users_goes_on_from_its_state() -> None:
 
 def test_a_congestion_control_that_cannot_be_copied_is_refused_by_name() -> None:
     run = el.run(CHANGED, set={"traffic.bulk.congestion_control": Locked})
-    with pytest.raises(el.ElephanError, match="Locked.*cannot") as refused:
+    with pytest.raises(el.ElephanError, match=r"Locked.*cannot") as refused:
         el.branch(run, "1 s")
     assert "\n" not in str(refused.value)
 
@@ -152,3 +153,67 @@ def test_a_list_takes_no_folder(tmp_path: Path) -> None:
     with pytest.raises(el.InputError, match="one table of changes"):
         el.branch(CHANGED, "2 s", set=[{}, {}], out=tmp_path / "x")
     assert not (tmp_path / "x").exists()
+
+
+class Box:
+    """What both flows count in."""
+
+    def __init__(self) -> None:
+        self.acks = 0
+
+
+BOX = Box()
+
+
+class Sharing(Counter):
+    """Counts the ACKs of all flows in one object, by a method that it keeps, in a slot."""
+
+    __slots__ = ("every",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.every = 7
+        self.box = BOX
+        self.count = self.one
+
+    def one(self) -> int:
+        self.box.acks += 1
+        return self.box.acks
+
+    def on_ack(self, ack: Any) -> None:
+        if self.count() % self.every == 0:
+            self.cwnd += self.mss
+
+
+def test_what_controllers_share_their_copies_share() -> None:
+    def run() -> el.Run:
+        BOX.acks = 0
+        return el.run(CHANGED, set={"traffic.bulk.congestion_control": Sharing})
+
+    whole = run()
+    BOX.acks = 0
+    same(el.branch(whole, "1 s"), whole)
+
+
+def test_a_folder_with_another_result_is_not_replaced_without_a_word(tmp_path: Path) -> None:
+    run = el.run(CHANGED, out=tmp_path / "run", report=False)
+    with pytest.raises(el.InputError, match="holds the result of another"):
+        el.branch(run, "1 s", set={"links.left->right.rate": "5 Mbps"}, out=tmp_path / "run")
+    assert el.load(tmp_path / "run").summary == run.summary
+    el.branch(run, "1 s", set={"links.left->right.rate": "5 Mbps"}, out=tmp_path / "run", replace=True, report=False)
+    assert el.load(tmp_path / "run").summary != run.summary
+
+
+def test_a_run_in_a_folder_keeps_its_name_and_what_it_brought_along(tmp_path: Path) -> None:
+    (tmp_path / "near.py").write_text(
+        "import elephan as el\nclass Near(el.CongestionControl):\n    def on_ack(self, ack):\n        self.cwnd += 100\n"
+    )
+    scenario = tmp_path / "near.toml"
+    scenario.write_text(CHANGED.replace('kind = "bulk" }', 'kind = "bulk", congestion_control = { python = "near.py:Near" } }'))
+    run = el.run(scenario, out=tmp_path / "out", report=False)
+    branch = el.branch(run, "1 s")
+    same(branch, run)
+    assert branch.name == "near"
+    assert (
+        el.branch(run, "1 s", set={"traffic.bulk.congestion_control": Counter}).flows["congestion_control"][0].as_py() == "Counter"
+    )

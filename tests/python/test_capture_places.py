@@ -19,7 +19,9 @@ BEYOND = {
 FAST = ("cubic, queue of 1 bdp", "receive buffer of 128 KB", "a reader of 2 Mb/s", "20 KB each 50 ms", "an outage of 3 s")
 
 
-@pytest.mark.parametrize("name", [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in capture_places.SCENARIOS])
+@pytest.mark.parametrize(
+    "name", [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in capture_places.SCENARIOS]
+)
 def test_shares_are_those_that_the_sender_counted(name: str, tmp_path: Path) -> None:
     counted, told = capture_places.measured(name, tmp_path)
     assert set(told) == set(capture_places.PLACES)

@@ -60,16 +60,16 @@ impl Beginning {
         let flag = watcher.flag.clone();
         let execute = || {
             let time = instant(&at)?;
-            let resolved = self.read(&overrides)?;
-            if time >= resolved.plan.duration {
-                return Err(scenario_error(format!("at: {at} is not before the end of the run")));
-            }
-            let siblings = siblings.iter().map(|one| Ok(self.read(one)?.plan)).collect::<PyResult<Vec<_>>>()?;
             let mut branches = self.branches.lock().unwrap_or_else(PoisonError::into_inner);
             let branches = match &mut *branches {
                 Some(branches) => branches,
                 none => none.insert(Branches::of(self.read(&self.overrides)?.plan)),
             };
+            if time >= branches.duration() {
+                return Err(scenario_error(format!("at: {at} is not before the end of the run")));
+            }
+            let resolved = self.read(&overrides)?;
+            let siblings = siblings.iter().map(|one| Ok(self.read(one)?.plan)).collect::<PyResult<Vec<_>>>()?;
             let plan = resolved.plan.clone();
             let begin = Instant::now();
             let watch = &mut |progress: &Progress<'_>| watcher.look(progress, &plan);

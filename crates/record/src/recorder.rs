@@ -76,10 +76,11 @@ macro_rules! recorder {
 
             /// Returns a recording of its own that begins with the rows so far, which are in memory. Its tables stay in memory or stream to
             /// an existing folder; it takes no captures.
-            pub fn branch(&self, folder: Option<&Path>) -> Result<$recorder, Error> {
+            /// `look` is called now and then.
+            pub fn branch(&self, folder: Option<&Path>, look: &dyn Fn()) -> Result<$recorder, Error> {
                 let sink = |spec: &Spec| folder.map_or(Ok(Sink::Memory(Vec::new())), |to| Sink::in_folder(to, spec));
                 let names = Names::copied(&self.names);
-                $( let $table = self.$table.branch(names.clone(), sink(&<$row>::SPEC)?)?; )*
+                $( let $table = self.$table.branch(names.clone(), sink(&<$row>::SPEC)?, look)?; )*
                 Ok($recorder { names, $($field: <$type>::default(),)* $($table),* })
             }
 

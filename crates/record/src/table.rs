@@ -171,8 +171,11 @@ impl<R: Row> Table<R> {
     }
 
     /// The same rows so far in another recording, whose words are `names`; what is sealed and in memory goes to `sink`.
-    pub(crate) fn branch(&self, names: SharedNames, mut sink: Sink) -> Result<Self, Error> {
-        self.sink.batches().iter().try_for_each(|batch| sink.store(batch.clone()))?;
+    pub(crate) fn branch(&self, names: SharedNames, mut sink: Sink, look: &dyn Fn()) -> Result<Self, Error> {
+        for batch in self.sink.batches() {
+            look();
+            sink.store(batch.clone())?;
+        }
         Ok(Table {
             stage: self.stage.clone(),
             columns: self.columns.duplicate(),

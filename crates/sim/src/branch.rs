@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use elephan_engine::Event;
 use elephan_record::Recorder;
-use elephan_scenario::{Captures, Plan};
-use elephan_units::Time;
+use elephan_scenario::{Captures, Change, Plan};
+use elephan_units::{Time, stop};
 use serde_json::Value;
 
 use crate::Error;
@@ -21,12 +21,19 @@ use crate::world::{Progress, World};
 pub struct Branches {
     base: Arc<Plan>,
     held: Option<Held>,
+    /// What branches have changed so far, and what those to come will.
+    announced: Vec<Change>,
 }
 
 impl Branches {
     /// Begins nothing yet.
     pub fn of(base: Arc<Plan>) -> Branches {
-        Branches { base, held: None }
+        Branches { base, held: None, announced: Vec::new() }
+    }
+
+    /// Returns when the runs end.
+    pub fn duration(&self) -> Time {
+        self.base.duration
     }
 
     /// Runs the branch `plan` from `at` on, and before it what is not yet simulated. `siblings` are plans of other branches to come. Returns
@@ -60,15 +67,18 @@ impl Branches {
         siblings: &[Arc<Plan>],
         watch: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<bool, Error> {
+        for change in siblings.iter().chain([plan]).flat_map(|plan| &plan.changes) {
+            if !self.announced.contains(change) {
+                self.announced.push(change.clone());
+            }
+        }
         let held = match self.held.take().filter(|held| held.at() <= at && held.leads_to(plan)) {
             Some(mut early) => {
                 early.advance(at, watch)?;
                 early
             }
             None => {
-                let mut announced = siblings.to_vec();
-                announced.push(plan.clone());
-                Held::new(self.base.clone(), &announced, at, watch)?
+                Held::new(self.base.clone(), &self.announced, at, watch)?
             }
         };
         Ok(self.held.insert(held).leads_to(plan))
@@ -82,17 +92,16 @@ pub struct Held {
 }
 
 impl Held {
-    /// Runs `plan` up to `at`, with its rows in memory. `branches` are plans of branches to come: what their changes concern is made such
-    /// that it can change.
+    /// Runs `plan` up to `at`, with its rows in memory. What the `announced` changes concern is made such that it can change.
     pub fn new(
         plan: Arc<Plan>,
-        branches: &[Arc<Plan>],
+        announced: &[Change],
         at: Time,
         watch: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Held, Error> {
-        let mut announced = Plan::clone(&plan);
-        announced.changes.extend(branches.iter().flat_map(|branch| branch.changes.iter().cloned()));
-        let mut world = World::new(plan, &announced, Recorder::memory(), Paths::default())?;
+        let mut all = Plan::clone(&plan);
+        all.changes.extend_from_slice(announced);
+        let mut world = World::new(plan, &all, Recorder::memory(), Paths::default())?;
         world.run_until(Time::ZERO, before_changes(at), watch)?;
         Ok(Held { world, at })
     }
@@ -124,7 +133,7 @@ impl Held {
         folder: Option<&Path>,
         watch: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Value, Recorder), Error> {
-        let recorder = self.world.recorder.branch(folder)?;
+        let recorder = self.world.recorder.branch(folder, &stop::look)?;
         let mut world = self.world.taken_up(plan, recorder);
         world.run(self.at, watch)?;
         world.finish()

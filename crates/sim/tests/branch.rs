@@ -7,14 +7,14 @@ use std::sync::Arc;
 use common::draw::{add_changes, changes, symmetric};
 use common::run;
 use elephan_record::Tables;
-use elephan_scenario::{Plan, PortSelection};
+use elephan_scenario::{Change, Plan, PortSelection};
 use elephan_sim::Held;
 use elephan_units::{Span, Time};
 use proptest::prelude::*;
 use serde_json::Value;
 
-fn held(plan: &Plan, branches: &[Arc<Plan>], at: Time) -> Held {
-    Held::new(Arc::new(plan.clone()), branches, at, &mut |_| true).unwrap()
+fn held(plan: &Plan, announced: &[Change], at: Time) -> Held {
+    Held::new(Arc::new(plan.clone()), announced, at, &mut |_| true).unwrap()
 }
 
 fn branch(held: &Held, plan: &Plan) -> (Tables, Value) {
@@ -61,7 +61,7 @@ proptest! {
         let mut base = plan.clone();
         base.changes.retain(|change| change.at < at);
         let (plain, whole) = (run(&base, false), run(&plan, false));
-        let mut begun = held(&base, &[Arc::new(plan.clone())], Time(at.0 / 2));
+        let mut begun = held(&base, &plan.changes, Time(at.0 / 2));
         for early in [true, false] {
             if !early {
                 begun.advance(at, &mut |_| true).unwrap();

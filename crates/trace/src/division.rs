@@ -95,6 +95,9 @@ pub struct View {
     pub segment: u64,
     /// Away from the sender nobody knows to the segment what it had in flight when its round trip varies: so much more room is none.
     pub slack: u64,
+    /// The highest end of any window, and whether the sender has gone beyond it: then windows are not what they seem.
+    edge: u64,
+    is_beyond: bool,
 }
 
 impl View {
@@ -115,7 +118,9 @@ impl View {
             () if self.answer.window == Some(0) && !over => Owner::Closed,
             () if self.recover.is_some_and(|recover| self.answer.acked < recover) => Owner::Recovery,
             // A sender with more to send waits for room (RFC 1122 section 4.2.3.4).
-            () if inflight == 0 && (over || self.drained || !self.lacks_room(0)) => Owner::Application,
+            () if inflight == 0 && (over || self.drained || self.is_beyond || !self.lacks_room(0)) => {
+                Owner::Application
+            }
             () if self.lacks_room(self.slack) => Owner::Window,
             () if self.drained => Owner::Application,
             () if self.answer.queued && inflight >= SEGMENTS_MIN * self.segment.min(inflight) => Owner::Rate,
@@ -191,6 +196,7 @@ impl Division {
         }
         let (is_first, before) = (self.view.inflight() == 0 || self.view.drained, self.view.highest);
         change(&mut self.view);
+        self.view.is_beyond |= self.view.edge > 0 && self.view.highest > self.view.edge;
         if self.is_in_train(now, self.view.highest.saturating_sub(before), is_first) {
             match self.view.owner() {
                 Owner::Window => self.own(now, Some(Owner::Window)),
@@ -219,13 +225,14 @@ impl Division {
             self.train_is_first = is_first;
         }
         let train = *self.train_at.get_or_insert(now);
-        self.owner == Some(Owner::Path) && self.at >= Some(train)
+        self.after > 0 && self.owner == Some(Owner::Path) && self.at >= Some(train)
     }
 
     /// An answer was seen at `now` that reaches the sender `after` nanoseconds later.
     pub fn answered(&mut self, now: u64, after: u64, answer: Answer) {
         self.arrive(now);
         self.after = after;
+        self.view.edge = self.view.edge.max(answer.acked + answer.window.unwrap_or(0));
         if after == 0 && self.pending.is_empty() {
             self.take(now, answer);
         } else {
@@ -350,13 +357,13 @@ mod tests {
     fn a_window_that_a_train_fills_was_full_when_it_left() {
         let shares = |late: u64| {
             let mut division = Division::default();
-            division.answered(0, 0, ack(0, 4000));
+            division.answered(0, 1, ack(0, 4000));
             for round in 1..=10 {
                 let (now, to) = (round * 60, round * 4000);
                 for (segment, after) in (1..).zip([0, 10, 20, 30 + late]) {
                     data(&mut division, now + after, to - 4000 + 1000 * segment, Silence::Application);
                 }
-                division.answered(now + 60, 0, ack(to, 4000));
+                division.answered(now + 59, 1, ack(to, 4000));
             }
             let shares = division.finish(660);
             [shares.of(Owner::Window), shares.of(Owner::Path), shares.total()]

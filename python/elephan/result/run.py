@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from elephan.result import folder
 from elephan.scenario import core
 from elephan.scenario.guestsource import provenance
 from elephan.scenario.source import Source, check_regular, open_source, read_json, read_object, read_text
+from elephan.scenario.trust import Trust
 from elephan.statistic import measures
 from elephan.statistic.measures import statistic
 from elephan.table.classes import RUN, TRACE, RunTables
@@ -134,6 +136,7 @@ class Run(folder.Result, RunTables):
         """All but the tables may be functions, called when they are first asked for: few runs of a sweep are."""
         self.tables = tables
         self._origin: tuple[Source, Mapping[str, Any]] | None = None
+        self._beginning: core.Beginning | None = None
         self._late = {
             "summary": summary,
             "scenario": scenario,
@@ -142,14 +145,18 @@ class Run(folder.Result, RunTables):
             "resolved": resolved,
         }
 
-    @cached_property
-    def beginning(self) -> core.Beginning:
-        """What branches of this run begin with (`elephan.branch`)."""
-        if self._origin is None:
-            where = self.tables.path
-            named = open_source(where / "scenario.toml" if where else self.scenario)
-            return core.Beginning(named.with_trust(None).packed(), {}, self.seed)
-        return core.Beginning(*self._origin, self.seed)
+    def beginning(self, more: Trust) -> core.Beginning:
+        """Returns what branches of this run begin with (`elephan.branch`); `more`: what their caller agrees to beside the run's."""
+        where = self.tables.path
+        source, overrides = self._origin or (open_source(where / "scenario.toml" if where else self.scenario).packed(), {})
+        agreed = source.agreed.and_also(more)
+        if self._beginning is None or self._beginning.source.agreed != agreed:
+            self._beginning = core.Beginning(replace(source, agreed=agreed), overrides, self.seed)
+        return self._beginning
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what only this process has."""
+        return {**self.__dict__, "_beginning": None}
 
     def _given(self, name: str) -> Any:
         found = self._late[name]
@@ -331,7 +338,7 @@ def experiment(resolved: str) -> dict[str, Any]:
     return {"scenario_sha256": hashlib.sha256(resolved.encode()).hexdigest()}
 
 
-def _check_same(out: str | os.PathLike[str], resolved: str) -> None:
+def check_same(out: str | os.PathLike[str], resolved: str) -> None:
     """Refuses a folder with the result of another experiment."""
     if folder.holds_other(out, experiment(resolved)):
         raise InputError(f"{out}: holds the result of another scenario or seed; choose another folder, or say replace")
@@ -372,7 +379,7 @@ def run(
         overrides = capturing(source, overrides, seed)
     check_answer(source, overrides)
     if out is not None and not replace:
-        _check_same(out, core.resolved_toml(source, overrides, seed))
+        check_same(out, core.resolved_toml(source, overrides, seed))
 
     def execute(where: Path | None) -> Any:
         with run_bar(source.stem, progress) as tick:
@@ -385,6 +392,7 @@ def run(
         finished = finish(source, overrides, execute(partial), Tables(path=partial))
         finished.fill(partial)
     done = load_run(out)
+    done._origin = (source, overrides)
     if report:
         done.add_report(Path(out), progress is True)
     return done

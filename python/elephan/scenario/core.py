@@ -37,6 +37,7 @@ class _Loading(threading.local):
     interrupt: BaseException | None = None  # of a signal handler while loading, which the core hands on as one of its own errors
     cancel: Any = None  # the flag that stops what the thread runs
     ends: contextlib.ExitStack | None = None  # what is to be done when that is over
+    copies: dict[int, Any] | None = None  # the controllers of one branch that are copied so far, and what they share
 
 
 loading = _Loading()
@@ -247,6 +248,16 @@ def execute_interruptible(
     return interruptible("elephan-run", lambda stop: execute(source, overrides, seed, folder, progress, stop))
 
 
+@contextlib.contextmanager
+def copying() -> Iterator[None]:
+    """While the congestion controls of one branch are copied together."""
+    loading.copies = {}
+    try:
+        yield
+    finally:
+        loading.copies = None
+
+
 class Beginning:
     """What branches of a scenario begin with; the core keeps it as far as one of them has needed it."""
 
@@ -263,12 +274,16 @@ class Beginning:
     def branch(
         self, at: str, set: Overrides, siblings: Sequence[Overrides], folder: str | None, progress: Progress | None = None
     ) -> Any:
-        """Runs one branch in a thread of its own, as `execute_interruptible` does; `siblings`: what others will change at that time."""
+        """Runs one branch in a thread of its own, as `execute_interruptible` does; `siblings`: what others will change."""
         not_while_loading()
         words, *others = (override_text(self.changed(at, one)) for one in (set, *siblings))
-        run = self._core.branch
+
+        def run(stop: Stop) -> Any:
+            with copying():
+                return _called(self._core.branch, at, words, others, folder, progress, stop.token)
+
         try:
-            return interruptible("elephan-run", lambda stop: _called(run, at, words, others, folder, progress, stop.token))
+            return interruptible("elephan-run", run)
         except InputError as error:
             _, own, message = str(error).partition(f"change[{len(self._changes)}].set: ")
             raise (InputError(f"set: {message}") if own else error) from error.__cause__

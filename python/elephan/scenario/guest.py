@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -405,7 +405,27 @@ def _describe_program(words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def copy(controller: CongestionControl) -> CongestionControl:
-    """Another object in the same state, but for what the core keeps."""
-    other = type(controller).__new__(type(controller))
-    other.__dict__.update(copies.deepcopy(controller.__dict__))
+    """Another object in the same state, but for what the core keeps; what controllers share, copies share (`core.copying`)."""
+    memo = core.loading.copies if core.loading.copies is not None else {}
+    if id(controller) in memo:
+        return memo[id(controller)]  # type: ignore[no-any-return]
+    kind = type(controller)
+    if own := getattr(kind, "__deepcopy__", None):
+        return own(controller, memo)  # type: ignore[no-any-return]
+    other = memo[id(controller)] = kind.__new__(kind)
+    for name, value in _slots(controller).items():
+        setattr(other, name, copies.deepcopy(value, memo))
+    other.__dict__.update(copies.deepcopy(controller.__dict__, memo))
     return other
+
+
+def _slots(controller: CongestionControl) -> dict[str, Any]:
+    """The values of a controller's `__slots__`."""
+    names = [slot for kind in type(controller).__mro__ for slot in _listed(vars(kind).get("__slots__", ()))]
+    return {
+        name: getattr(controller, name) for name in names if name not in ("__dict__", "__weakref__") and hasattr(controller, name)
+    }
+
+
+def _listed(slots: str | Iterable[str]) -> list[str]:
+    return [slots] if isinstance(slots, str) else list(slots)

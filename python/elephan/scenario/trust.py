@@ -46,6 +46,17 @@ class Trust:
         """The same with a pack, unless it has one."""
         return self if self.pack is not None else replace(self, pack=pack or Pack())
 
+    def and_also(self, more: Trust) -> Trust:
+        """What both agree to."""
+        return replace(
+            self,
+            modules=tuple(dict.fromkeys((*self.modules, *more.modules))),
+            places=tuple(dict.fromkeys((*self.places, *more.places))),
+            words=self.words | more.words,
+            files=tuple(dict.fromkeys((*self.files, *more.files))),
+            texts=self.texts | more.texts,
+        )
+
     def names_module(self, name: str) -> bool:
         """Whether `python_from` names a module or a package that it is in."""
         return any(name == one or name.startswith(one + ".") for one in self.modules)

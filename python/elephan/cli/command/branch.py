@@ -11,7 +11,7 @@ from typing import Annotated
 
 from elephan.base.errors import InputError
 from elephan.base.quantity import show as quantity
-from elephan.cli.options import FilesFrom, Json, NoReport, PythonFrom, Scenario, Seed, Set, out_option
+from elephan.cli.options import FilesFrom, Json, NoReport, PythonFrom, Scenario, Seed, out_option
 from elephan.cli.parser import Option
 from elephan.cli.show import print_json, show
 from elephan.report.screen import Screen, grid
@@ -27,9 +27,13 @@ from elephan.statistic import measures
 def command(
     scenario: Scenario,
     at: Annotated[str, Option("--at", metavar="TIME", help='The instant of the change: --at "30 s".')],
-    set: Set = None,
+    set: Annotated[
+        list[str] | None,
+        Option("--set", "-s", metavar="KEY=VALUE", help='What changes then: -s "links.left->right.rate=5 Mbps"; may be repeated.'),
+    ] = None,
     seed: Seed = None,
     out: Annotated[Path | None, out_option("results/NAME-SEED-branch")] = None,
+    replace: Annotated[bool, Option("--replace", help="Replace the result of another scenario or seed in --out.")] = False,
     python_from: PythonFrom = None,
     files_from: FilesFrom = None,
     no_report: NoReport = False,
@@ -42,6 +46,8 @@ def command(
     beginning = core.Beginning(source, {}, seed)
     before = branch_of(beginning, at, {}, [changes], None, not json)
     resolved = core.resolve(source, beginning.changed(at, changes), seed)
+    if out is not None and not replace:
+        runs.check_same(out, resolved["toml"])
     folder = out or default_folder(f"{source.stem}-{resolved['seed']}-branch", runs.experiment(resolved["toml"]))
     after = branch_of(beginning, at, changes, [], folder, not json)
     values = [measures.usual(run, after.curated_statistics) for run in (before, after)]
@@ -54,5 +60,5 @@ def command(
         unit = measures.unit_of(name)
         table.add_row(name, *(quantity(one[name], unit, 4) if name in one else "" for one in values))
     Screen().print(table)
-    if not after.manifest.get("shared_s"):
+    if after.captures:
         Screen().long("note: the scenario captures packets, so this run was simulated from its start", "yellow")
