@@ -131,7 +131,6 @@ LONG_FILES = {
     "crates/scenario/tests/good.rs": 813,
     "crates/sim/tests/pfc.rs": 799,
     "crates/tcp/src/endpoint/send.rs": 529,
-    "crates/tcp/src/options/mod.rs": 511,
     "crates/tcp/src/receive_buffer.rs": 580,
     "crates/tcp/src/receiver.rs": 549,
     "crates/tcp/src/recovery/mod.rs": 548,

@@ -178,8 +178,8 @@ mod tests {
             traffic = [{{ kind = 'bulk', from = 'a', to = 'b' }}]
             congestion_management = {{ kind = 'qcn', preset = '{preset}' }}"
         );
-        match read(&Source::toml("t", text), overrides, None).unwrap().plan.congestion_management {
-            CongestionManagement::Qcn(words) => words.parameters,
+        match &read(&Source::toml("t", text), overrides, None).unwrap().plan.congestion_management {
+            CongestionManagement::Qcn(words) => words.parameters.clone(),
             other => panic!("{other:?}"),
         }
     }

@@ -249,6 +249,19 @@ proptest! {
 }
 
 /// A congestion control among the TCP options of a traffic entry is that of its senders, as one beside them is.
+/// The steps of Linux need SACK. A stack that has them and traffic without SACK resolve to a text that says both.
+#[test]
+fn another_recovery_leaves_the_steps_of_linux() {
+    for tcp in [json!({ "recovery": "reno" }), json!({ "loss_detection": "dupack" }), json!({ "reduction": "immediate" })] {
+        let mut scenario: Json = serde_json::from_str(BASES[1]).unwrap();
+        scenario["traffic"][0]["tcp"] = tcp.clone();
+        match read(&Source::value("t", scenario), &[], None) {
+            Ok(resolved) => same_again(&resolved).unwrap(),
+            Err(errors) => panic!("{tcp}: {errors}"),
+        }
+    }
+}
+
 #[test]
 fn a_congestion_control_among_the_options_is_the_senders() {
     let mut scenario: Json = serde_json::from_str(BASES[0]).unwrap();

@@ -77,9 +77,7 @@ impl Branches {
                 early.advance(at, watch)?;
                 early
             }
-            None => {
-                Held::new(self.base.clone(), &self.announced, at, watch)?
-            }
+            None => Held::new(self.base.clone(), &self.announced, at, watch)?,
         };
         Ok(self.held.insert(held).leads_to(plan))
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from elephan.result import folder
 from elephan.result.run import Run, Tables, check_same, finish, load_run
 from elephan.scenario import core
 from elephan.scenario.source import open_source
-from elephan.scenario.trust import trust
+from elephan.scenario.trust import Trust, trust
 
 Changes = Mapping[str, Any]
 _LONG_S = 1e7  # beyond it a picosecond is nothing
@@ -63,7 +64,7 @@ def branch(
     if isinstance(run, Run):
         if seed is not None:
             raise InputError("a branch has the seed of its run")
-        beginning = run.beginning(trust(python_from, *changes, files_from=files_from))
+        beginning = _beginning(run, trust(python_from, *changes, files_from=files_from))
     else:
         source = open_source(run).with_trust(python_from, *changes, files_from=files_from).packed()
         beginning = core.Beginning(source, {}, seed_or_none(seed))
@@ -73,6 +74,16 @@ def branch(
     if out is not None and report:
         runs[0].add_report(Path(out), progress is True)
     return runs if several else runs[0]
+
+
+def _beginning(run: Run, more: Trust) -> core.Beginning:
+    """What branches of a run begin with, which it keeps; `more`: what their caller agrees to beside what the run's did."""
+    where = run.tables.path
+    source, overrides = run._origin or (open_source(where / "scenario.toml" if where else run.scenario).packed(), {})
+    agreed = source.agreed.and_also(more)
+    if run._beginning is None or run._beginning.source.agreed != agreed:
+        run._beginning = core.Beginning(dataclasses.replace(source, agreed=agreed), overrides, run.seed)
+    return run._beginning
 
 
 def _text(at: Any) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,6 @@ from elephan.result import folder
 from elephan.scenario import core
 from elephan.scenario.guestsource import provenance
 from elephan.scenario.source import Source, check_regular, open_source, read_json, read_object, read_text
-from elephan.scenario.trust import Trust
 from elephan.statistic import measures
 from elephan.statistic.measures import statistic
 from elephan.table.classes import RUN, TRACE, RunTables
@@ -144,15 +142,6 @@ class Run(folder.Result, RunTables):
             "manifest": manifest,
             "resolved": resolved,
         }
-
-    def beginning(self, more: Trust) -> core.Beginning:
-        """Returns what branches of this run begin with (`elephan.branch`); `more`: what their caller agrees to beside the run's."""
-        where = self.tables.path
-        source, overrides = self._origin or (open_source(where / "scenario.toml" if where else self.scenario).packed(), {})
-        agreed = source.agreed.and_also(more)
-        if self._beginning is None or self._beginning.source.agreed != agreed:
-            self._beginning = core.Beginning(replace(source, agreed=agreed), overrides, self.seed)
-        return self._beginning
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what only this process has."""

@@ -18,7 +18,9 @@ const SHOWN: usize = 4;
 
 /// Returns the plan of a scenario, or why it is none.
 pub fn plan(text: &str) -> Result<Plan, String> {
-    read(&Source::toml("naive.toml", text), &[], None).map(|read| Plan::clone(&read.plan)).map_err(|errors| errors.to_string())
+    read(&Source::toml("naive.toml", text), &[], None)
+        .map(|read| Plan::clone(&read.plan))
+        .map_err(|errors| errors.to_string())
 }
 
 /// Runs a plan in elephan. Returns the tables and the summary.

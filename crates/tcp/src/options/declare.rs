@@ -139,7 +139,8 @@ macro_rules! options {
                 if overrides.receive_window.is_some() && overrides.receive_window_initial.is_none() {
                     self.receive_window_initial = self.receive_window;
                 }
-                self.validate()
+                self.validate()?;
+                self.check_steps(overrides)
             }
 
             /// Every option spelled out, as a scenario would write it.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 mod declare;
+mod steps;
 
 pub use self::declare::{Origin, Provenance, Row};
 pub(crate) use self::declare::{options, text};
@@ -357,14 +358,6 @@ impl Options {
         u64::from(self.initial_window) * self.segment_bytes()
     }
 
-    /// Whether recovery takes the steps of Linux.
-    pub(crate) fn steps_as_linux(&self) -> bool {
-        self.recovery_steps == RecoverySteps::Linux
-            && self.recovery == RecoveryRule::Sack
-            && self.loss_detection == LossDetection::Rack
-            && self.reduction == Reduction::PrrLinux
-    }
-
     /// Returns a controller for a connection with these options. The endpoint sets segment size, initial window and initial ssthresh once the
     /// handshake has settled them.
     pub fn controller(&self) -> Controller {
@@ -416,11 +409,6 @@ impl Options {
         }
         if self.ssthresh_initial.0 < mss.0 {
             return fail("ssthresh_initial", format!("must be one MSS ({} B) at least", mss.0));
-        }
-        let asked = self.is_given("recovery_steps") && self.recovery_steps == RecoverySteps::Linux;
-        if asked && !self.steps_as_linux() {
-            let needs = "linux needs recovery = \"sack\", loss_detection = \"rack\" and reduction = \"prr-linux\"";
-            return fail("recovery_steps", needs.to_owned());
         }
         self.validate_counts()?;
         self.validate_spans()
