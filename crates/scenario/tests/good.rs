@@ -1,8 +1,6 @@
 //! Right scenarios: each resolves, its resolved text resolves to the same plan, and the figures are those of paper
 //! and pencil.
 
-use std::sync::Arc;
-
 use elephan_link::queue::{Limit, QueueSpec};
 use elephan_link::{FlowControl, GilbertElliott, Loss, PfcPer};
 use elephan_scenario::{
@@ -643,8 +641,8 @@ fn what_the_python_classes_write_is_read() {
     assert_eq!(error, "<Scenario>: traffic[0].load: \"3.6\" has no unit; write a rate like \"10 Gbps\"");
 }
 
-fn plan(text: &str) -> Arc<Plan> {
-    read(&Source::toml("x.toml", text), &[], None).unwrap_or_else(|e| panic!("{e}")).plan
+fn plan(text: &str) -> Plan {
+    Plan::clone(&read(&Source::toml("x.toml", text), &[], None).unwrap_or_else(|e| panic!("{e}")).plan)
 }
 
 fn bdp(plan: &Plan, name: &str) -> u64 {
