@@ -67,7 +67,8 @@ impl Branches {
         siblings: &[Arc<Plan>],
         watch: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<bool, Error> {
-        for change in siblings.iter().chain([plan]).flat_map(|plan| &plan.changes) {
+        let changes = siblings.iter().chain([plan]).flat_map(|plan| &plan.changes);
+        for change in changes.filter(|change| change.at == at) {
             if !self.announced.contains(change) {
                 self.announced.push(change.clone());
             }

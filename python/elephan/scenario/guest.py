@@ -408,10 +408,10 @@ def copy(controller: CongestionControl) -> CongestionControl:
     """Another object in the same state, but for what the core keeps; what controllers share, copies share (`core.copying`)."""
     memo = core.loading.copies if core.loading.copies is not None else {}
     if id(controller) in memo:
-        return memo[id(controller)]  # type: ignore[no-any-return]
+        return cast(CongestionControl, memo[id(controller)])
     kind = type(controller)
     if own := getattr(kind, "__deepcopy__", None):
-        return own(controller, memo)  # type: ignore[no-any-return]
+        return cast(CongestionControl, own(controller, memo))
     other = memo[id(controller)] = kind.__new__(kind)
     for name, value in _slots(controller).items():
         setattr(other, name, copies.deepcopy(value, memo))
