@@ -252,7 +252,9 @@ proptest! {
 /// The steps of Linux need SACK. A stack that has them and traffic without SACK resolve to a text that says both.
 #[test]
 fn another_recovery_leaves_the_steps_of_linux() {
-    for tcp in [json!({ "recovery": "reno" }), json!({ "loss_detection": "dupack" }), json!({ "reduction": "immediate" })] {
+    for tcp in
+        [json!({ "recovery": "reno" }), json!({ "loss_detection": "dupack" }), json!({ "reduction": "immediate" })]
+    {
         let mut scenario: Json = serde_json::from_str(BASES[1]).unwrap();
         scenario["traffic"][0]["tcp"] = tcp.clone();
         match read(&Source::value("t", scenario), &[], None) {
