@@ -144,7 +144,7 @@ fn captured(
         _ => {}
     };
     let mut watch = |_: &Progress| !over.get() && !stop.load(Ordering::Relaxed) && !stop::memory_is_short();
-    match listen(place, options, connection, &mut heard, &mut watch) {
+    match listen(std::slice::from_ref(place), options, connection, &mut heard, &mut watch) {
         Err(elephan_trace::Error::Stopped) if !over.get() => return Err("stopped".into()),
         Err(error) if error != elephan_trace::Error::Stopped => return Err(error.to_string().into()),
         _ => {}

@@ -17,6 +17,7 @@ mod disk;
 mod ends;
 mod errors;
 mod explore;
+mod fates;
 mod guest;
 mod host;
 mod json;
@@ -56,6 +57,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     run::register(module)?;
     branch::register(module)?;
     trace::register(module)?;
+    fates::register(module)?;
     packetdrill::register(module)?;
     module.add_class::<cc::Cc>()?;
     module.add_function(wrap_pyfunction!(cc::check_built_in, module)?)?;

@@ -103,6 +103,8 @@ pub struct Impairments {
     pub reorder: Option<Reorder>,
     /// Share of the packets that arrive twice.
     pub duplicate: f64,
+    /// Which ECN-capable packets get a mark.
+    pub mark: Loss,
     pub jitter: Option<Jitter>,
 }
 
@@ -168,7 +170,7 @@ impl Plan {
 impl Impairments {
     /// Whether no packet is treated otherwise than by losing it.
     pub fn is_none(&self) -> bool {
-        self.reorder.is_none() && self.duplicate == 0.0 && self.jitter.is_none()
+        self.reorder.is_none() && self.duplicate == 0.0 && self.jitter.is_none() && self.mark == Loss::None
     }
 }
 

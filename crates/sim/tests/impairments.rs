@@ -11,12 +11,13 @@ use elephan_units::{Rate, Span, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn impairments(json: Value) -> Impairments {
-    let part = |key: &str| json.get(key).cloned().unwrap_or(Value::Null);
+fn impairments(of: Value) -> Impairments {
+    let part = |key: &str| of.get(key).cloned().unwrap_or(Value::Null);
     Impairments {
         packets: Concerned::All,
         reorder: serde_json::from_value(part("reorder")).unwrap(),
         duplicate: part("duplicate").as_f64().unwrap_or(0.0),
+        mark: serde_json::from_value(of.get("mark").cloned().unwrap_or(json!("none"))).unwrap(),
         jitter: serde_json::from_value(part("jitter")).unwrap(),
     }
 }
@@ -133,6 +134,23 @@ fn jitter_has_its_mean() {
         let expected = 0.020 + (1538.0 + 84.0) * 8.0 / 100e6 + 0.004;
         // 8000 round trips: a standard error of 45 us.
         assert!((rtt - expected).abs() < 225e-6, "{order}: {rtt}");
+    }
+}
+
+/// Of a stream with ECN the listed packets are marked, and each mark cuts the window once (RFC 3168 section 6.1.2). Packets that are
+/// not ECN-capable pass unmarked.
+#[test]
+fn listed_packets_are_marked() {
+    for (ecn, marks, cuts) in [("classic", 2, 2), ("off", 0, 0)] {
+        let mut b = cable(Span::from_s(3), json!({ "mark": { "listed": [500, 5000] } }));
+        let options = b.options("rfc", json!({ "ecn": ecn, "receive_window": "64 KB" }));
+        b.traffic(json!({ "kind": "bulk" }), &[(0, 1)], options);
+        b.plan.record.events = true;
+        let (tables, _) = run(&b.plan, false);
+        assert_eq!(column::<Int64Array>(&tables, "ports", "marks").value(0), marks, "{ecn}");
+        assert_eq!(column::<Int64Array>(&tables, "flows", "cong_signals").value(0), cuts, "{ecn}");
+        let kinds = column::<StringArray>(&tables, "events", "kind");
+        assert_eq!(kinds.iter().flatten().filter(|&kind| kind == "mark").count() as i64, marks, "{ecn}");
     }
 }
 

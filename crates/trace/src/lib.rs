@@ -16,6 +16,7 @@ mod context;
 mod copies;
 mod decode;
 mod division;
+mod fate;
 mod file;
 mod filter;
 mod finding;
@@ -46,6 +47,7 @@ mod words;
 use std::path::PathBuf;
 
 use elephan_record::TraceRecorder;
+pub use fate::{Acknowledgement, Fate, Fates, Transmission};
 pub use filter::Filter;
 pub use input::Place;
 pub use listen::{Answer, Heard, Sent};
@@ -174,7 +176,7 @@ pub fn analyze_place(
 /// Reads a capture again, and hands over the segments of row `connection` of the table of connections, with the answers to them. `watch` is
 /// called now and then; it ends the reading by [`Error::Stopped`].
 pub fn listen(
-    place: &Place,
+    places: &[Place],
     options: &Options,
     connection: i64,
     heard: &mut dyn FnMut(Heard),
@@ -183,7 +185,9 @@ pub fn listen(
     let mut recorder = TraceRecorder::memory();
     let mut reading = reading::Reading::new(options, &mut recorder);
     reading.listen(connection, heard);
-    reading.file(place, 1, watch)?;
+    for place in reading::in_order(places)? {
+        reading.file(&place, places.len(), watch)?;
+    }
     reading.finish().map(|_| ())
 }
 

@@ -20,6 +20,8 @@ pub struct Sent {
     pub end: i64,
     /// `first`, `fast`, `rto` or `tlp` for what retransmitted it, `late` where the network has changed the order.
     pub kind: &'static str,
+    /// It carries a mark of congestion (CE).
+    pub marked: bool,
 }
 
 /// What the receiver said.
@@ -30,6 +32,8 @@ pub struct Answer {
     /// The receive window in bytes.
     pub window: u64,
     pub sacks: Vec<(i64, i64)>,
+    /// Marks of congestion that it reports beyond those before (AccECN), or 1 where it has ECE.
+    pub marks: u64,
 }
 
 /// Returns what a segment is for the direction whose sender sent it; `note`: what was rare about it.
@@ -45,11 +49,11 @@ pub fn sent(half: &Half, time_ns: u64, segment: &Segment, note: Option<Note>) ->
         (Some("out_of_order"), _) => "late",
         _ => "first",
     };
-    Some(Heard::Sent(Sent { time_ns, begin, end: begin + i64::from(segment.len), kind }))
+    Some(Heard::Sent(Sent { time_ns, begin, end: begin + i64::from(segment.len), kind, marked: segment.ce }))
 }
 
 /// Returns what a segment says about the direction to whose sender it went.
-pub fn answer(half: &Half, time_ns: u64, segment: &Segment) -> Option<Heard> {
+pub fn answer(half: &Half, time_ns: u64, segment: &Segment, marks: u64) -> Option<Heard> {
     let ack = segment.ack.filter(|_| !segment.rst)?;
     let ack = half.origin.place(ack, half.acked);
     // It acknowledges what nobody sent: it is of another connection.
@@ -59,5 +63,5 @@ pub fn answer(half: &Half, time_ns: u64, segment: &Segment) -> Option<Heard> {
     let blocks = &segment.options.sacks[..segment.options.sacks.len().min(usize::from(segment.options.sack_blocks))];
     let place = |number: u32| half.origin.place(number, half.highest);
     let sacks = blocks.iter().map(|&(left, right)| (place(left), place(right))).collect();
-    Some(Heard::Answer(Answer { time_ns, ack, window: half.window.unwrap_or(0), sacks }))
+    Some(Heard::Answer(Answer { time_ns, ack, window: half.window.unwrap_or(0), sacks, marks }))
 }

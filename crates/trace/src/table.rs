@@ -10,6 +10,7 @@ use crate::clock::Tick;
 use crate::connection::{Connection, Watched};
 use crate::context::Note;
 use crate::copies::Copies;
+use crate::half::Half;
 use crate::largest::Largest;
 use crate::packet::{Complaint, Datagram, End, Segment};
 use crate::ranks::Ranks;
@@ -157,6 +158,8 @@ impl<'a> Connections<'a> {
             _ => {}
         }
         let Some(live) = self.live[place].as_deref_mut() else { return true };
+        let marks = |half: &Half| half.counts.ece_in + half.counts.ace_marks;
+        let before = marks(&live.connection.halves[1 - end]);
         let notes = live.connection.segment(tick, end, segment);
         let half = &mut live.connection.halves[end];
         if segment.len > 0 && half.number.is_none() {
@@ -167,7 +170,9 @@ impl<'a> Connections<'a> {
             let [own, peer] = [end, 1 - end].map(|end| &live.connection.halves[end]);
             let note = notes[0].filter(|(about, _)| *about == end).map(|(_, note)| note);
             let own = own.number.filter(|own| own == number).and_then(|_| listen::sent(own, tick.now, segment, note));
-            let peer = peer.number.filter(|peer| peer == number).and_then(|_| listen::answer(peer, tick.now, segment));
+            let more = marks(peer) - before;
+            let peer = peer.number.filter(|peer| peer == number);
+            let peer = peer.and_then(|_| listen::answer(&live.connection.halves[1 - end], tick.now, segment, more));
             own.into_iter().chain(peer).for_each(heard);
         }
         for (about, note) in notes.into_iter().flatten() {

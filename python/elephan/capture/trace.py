@@ -21,6 +21,7 @@ from elephan.capture.activity import Activity, enough
 from elephan.capture.oneway import one_way_notes
 from elephan.capture.ranked import Large, Ranked, Total
 from elephan.capture.seriesnotes import beyond_path, widened
+from elephan.capture.twin import kept
 from elephan.result import folder
 from elephan.result.run import Run, load_run, read_table
 from elephan.scenario import core
@@ -77,6 +78,7 @@ class Trace(folder.Result):
         self.summary = summary
         self.manifest = manifest
         self.beside = beside  # the run that it is compared with
+        self.twin: kept.Kept | None = None  # of the connection `focus`, where one was asked for
 
     def _table(self, name: str) -> pa.Table:
         import pyarrow as pa
@@ -325,6 +327,8 @@ class Trace(folder.Result):
         for name, file in ((name, partial / f"{name}.parquet") for name in TRACE):
             if not file.exists():
                 parquet.write_table(self._table(name), file)
+        if self.twin is not None:
+            self.twin.fill(partial)
         folder.write_json(partial / "summary.json", self.summary)
         folder.write_json(partial / "manifest.json", self.manifest)
 
@@ -363,6 +367,8 @@ def analyze(
     port: int | Sequence[int] = (),
     since: float | str | None = None,
     until: float | str | None = None,
+    twin: bool = False,
+    what_if: Mapping[str, Any] | None = None,
     progress: bool = False,
     report: bool = True,
 ) -> Trace:
@@ -375,8 +381,9 @@ def analyze(
     `"between"`, if its handshakes do not tell. `compare`: the folder of a run to draw beside it. `rate`: of the path's slowest
     link, on the wire (Ethernet): the plateau of phases is its goodput; without it that of the run of `compare`, else the highest
     rate seen, as it is where that is above what the path is said to carry (a note says so). `remaining`: bytes still to send
-    after the capture or log. `connection`: the number of the one to show in phases and figures of one connection, instead of the
-    one that delivered most. `out`: a folder for tables and, with `report`, the report.
+    after the capture or log. `twin`: fits a path to the connection and runs its twin (`Trace.twin`). `what_if`: what changes
+    in the twin, such as `{"congestion_control": "bbr"}`. `connection`: the number of the one to show in phases and figures of
+    one connection, instead of the one that delivered most. `out`: a folder for tables and, with `report`, the report.
     InputError: a file that is none of these, in one line.
 
     >>> run = el.run("sawtooth", set={"duration": "12 s"}, out="captured", pcap=True)
@@ -400,9 +407,9 @@ def analyze(
         "every_ns": asked.nanoseconds(every, "every"),
     }
     if out is None:
-        return _trace(files, None, options, given, beside, progress)
+        return _trace(files, None, options, given, beside, (twin, what_if), progress)
     with folder.result_folder(out, "trace") as partial:
-        trace = _trace(files, partial, options, given, beside, progress)
+        trace = _trace(files, partial, options, given, beside, (twin, what_if), progress)
         if beside is not None and compare is not None:
             trace.manifest["compared_with"] = str(Path(compare).resolve())
         trace.fill(partial)
@@ -413,7 +420,13 @@ def analyze(
 
 
 def _trace(
-    files: list[Path], where: Path | None, options: dict[str, Any], given: Mapping[str, float], beside: Run | None, progress: bool
+    files: list[Path],
+    where: Path | None,
+    options: dict[str, Any],
+    given: Mapping[str, float],
+    beside: Run | None,
+    wanted: tuple[bool, Mapping[str, Any] | None],
+    progress: bool,
 ) -> Trace:
     manifest = folder.manifest_head("trace", sources.stem(files[0])) | {"file": ", ".join(map(str, files)), **given}
     with sources.regular(files) as paths:
@@ -423,7 +436,13 @@ def _trace(
             tables, summary = logs.read(paths[0], (options["every_ns"] or 1_000_000_000) / 1e9)
         else:
             tables, summary = _read(paths, where, options, progress)
-    trace = Trace(tables, summary, manifest, beside)
+        trace = Trace(tables, summary, manifest, beside)
+        twin, what_if = wanted
+        if twin or what_if is not None:
+            if is_log:
+                raise InputError(f"{files[0]}: a log has no packets, so its connections have no twins")
+            trace.twin = kept.make(paths, trace.row(trace.focus), what_if)
+            summary["twin"] = trace.twin.told
     note = widened(trace, options["every_ns"]) if options["every_ns"] is not None and not is_log else ""
     if "connection" in given:
         trace.row(trace.focus)
@@ -439,4 +458,6 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
     summary = read_object(where / "summary.json")
     compared = manifest.get("compared_with")
     beside = load_run(compared) if compared and Path(compared).is_dir() else None
-    return Trace({name: where / f"{name}.parquet" for name in TRACE}, summary, manifest, beside)
+    trace = Trace({name: where / f"{name}.parquet" for name in TRACE}, summary, manifest, beside)
+    trace.twin = kept.load(where, summary.get("twin"))
+    return trace

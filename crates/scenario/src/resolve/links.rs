@@ -194,6 +194,7 @@ impl Resolver<'_> {
         }
         for (at, words) in own.iter().chain([&of_entry]) {
             self.check_loss(&at.key("loss"), words.loss.as_ref());
+            self.check_loss(&at.key("mark"), words.mark.as_ref());
         }
     }
 
@@ -341,6 +342,7 @@ mod tests {
             ("loss", [1, 2, 3].map(|percent| json!({ "bernoulli": f64::from(percent) / 100.0 }))),
             ("reorder", [0.1, 0.2, 0.3].map(late)),
             ("duplicate", [0.1, 0.2, 0.3].map(Json::from)),
+            ("mark", [1, 2, 3].map(|percent| json!({ "bernoulli": f64::from(percent) / 100.0 }))),
             ("jitter", [1, 2, 3].map(extra)),
             ("queue", [10, 20, 30].map(queue)),
             ("bdp_rtt", ["1 ms", "2 ms", "3 ms"].map(Json::from)),

@@ -109,10 +109,10 @@ keys_of_links! {
         /// Of one of `ports` only: whether its link carries anything, both ways.
         #[schemars(with = "bool")]
         bool;
-    /// Which packets `loss`, `reorder`, `duplicate` and `jitter` concern: `all`, or `data`, those that carry data.
+    /// Which packets `loss`, `reorder`, `duplicate`, `mark` and `jitter` concern: `all`, or `data`, those that carry data.
     #[serde(default)]
     packets: Concerned, port Stays => impairments.packets
-        /// Which packets `loss`, `reorder`, `duplicate` and `jitter` concern.
+        /// Which packets `loss`, `reorder`, `duplicate`, `mark` and `jitter` concern.
         #[schemars(with = "Concerned")]
         Concerned;
     /// Packets lost by the link itself, each way.
@@ -135,6 +135,12 @@ keys_of_links! {
         /// Share of the packets that arrive twice.
         #[schemars(with = "f64", range(min = 0, max = 1))]
         f64;
+    /// ECN-capable packets that the link marks by itself (CE), each way; the same words as of `loss`.
+    #[serde(default)]
+    mark: Loss, port Stays => impairments.mark
+        /// ECN-capable packets that the link marks by itself (CE).
+        #[schemars(with = "Loss")]
+        Loss;
     /// Extra delay of every packet, drawn for each, each way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Jitter")]

@@ -1,5 +1,5 @@
 //! What a link does to packets beside losing them: it delays each by a time of its own (jitter), holds some back
-//! (reordering), delivers some twice.
+//! (reordering), delivers some twice, and marks some that are ECN-capable (CE of RFC 3168).
 //!
 //! ```text
 //! arrival = end of transmission + delay + jitter + (held back: extra)
@@ -17,10 +17,12 @@
 use std::cmp::Reverse;
 
 use elephan_engine::Bell;
+use elephan_link::queue::is_ect;
+use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
 use super::link::{Flight, Link};
-use super::{Delivered, Kind, Net, Occurrence};
+use super::{Delivered, Kind, Net, Occurrence, note_mark};
 use crate::ids::LinkId;
 use crate::packet::flags;
 use crate::target::{Target, Then};
@@ -40,6 +42,12 @@ impl Net {
         let Some(impair) = l.impair_mut() else { return };
         let concerned = !impair.data_only || self.packets[packet].flags & flags::DATA != 0;
         let (extra, doubled) = if concerned { (impair.extra(), impair.is_doubled()) } else { (Span::ZERO, false) };
+        let p = &mut self.packets[packet];
+        if impair.is_marked(p.flags) && is_ect(p.segment.ecn) {
+            p.segment.ecn = ECN_CE;
+            l.counts.marks += 1;
+            note_mark(&mut self.log, now, link, p.flow, l.framing.charged_bytes(p.ip_bytes));
+        }
         let end = l.busy_until;
         self.fly(link, (end, extra), packet, then);
         if doubled && self.packets[packet].flags & flags::LOST == 0 {

@@ -10,6 +10,7 @@ from elephan.cli.parser import Argument, Option
 from elephan.cli.show import show
 from elephan.result.command import command_line
 from elephan.result.folder import default_folder
+from elephan.scenario.settings import settings
 
 
 def command(
@@ -43,6 +44,13 @@ def command(
     ] = None,
     since: Annotated[str | None, Option(metavar="TIME", help="Only packets from this time after the first on.")] = None,
     until: Annotated[str | None, Option(metavar="TIME", help="Only packets until this time after the first.")] = None,
+    twin: Annotated[
+        bool, Option("--twin", help="Fit a path to the connection, run its twin, and write its scenario as twin.toml.")
+    ] = False,
+    what_if: Annotated[
+        list[str] | None,
+        Option(metavar="KEY=VALUE", help="What if: the twin with this change, as congestion_control=bbr; may be repeated."),
+    ] = None,
     out: Annotated[Path | None, out_option("results/NAME-trace")] = None,
     no_report: NoReport = False,
     json: Json = False,
@@ -62,6 +70,8 @@ def command(
         port=port or (),
         since=since,
         until=until,
+        twin=twin,
+        what_if=settings(what_if) if what_if else None,
         progress=True,
         report=False,
     )

@@ -13,6 +13,7 @@ from elephan.base.quantity import show
 from elephan.capture.oneway import DATA, way_of
 from elephan.report.figure import draw as d
 from elephan.report.figure.flow_phases import plot
+from elephan.report.figure.twin_figures import twin
 from elephan.report.style import INK, MUTED, ORANGE, VERMILLION, Drawing, color, new_figure
 from elephan.table.rows import column
 
@@ -352,7 +353,7 @@ def phases(trace: Trace, found: Phases) -> Drawing:
 
 def draw_all(trace: Trace) -> list[Drawing]:
     """All figures that the trace has data for."""
-    drawings = [throughput(trace), time_sequence(trace), windows(trace), round_trips(trace), bursts(trace)]
+    drawings = [twin(trace), throughput(trace), time_sequence(trace), windows(trace), round_trips(trace), bursts(trace)]
     try:
         found = trace.phases()
     except (InputError, IndexError):

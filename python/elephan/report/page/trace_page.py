@@ -63,6 +63,8 @@ def answer(trace: Trace) -> list[str]:
     lines += trace.told(trace.focus)
     found = trace.found_phases
     lines += _phase_lines(trace, found) if found is not None else []
+    if trace.twin is not None:
+        lines += trace.twin.told["told"] + [answer["told"] for answer in trace.twin.told["what_if"]]
     # Of a single connection they are told above.
     return lines + (summary.get("ranks", []) if trace.count > 1 else [])
 

@@ -10,6 +10,9 @@ use elephan_scenario::{Impairments, Order};
 use elephan_traffic::Sampler;
 use elephan_units::{Span, Time};
 
+use crate::net::build::loss;
+use crate::net::link::Losses;
+use crate::packet::flags;
 use crate::target::Then;
 
 /// The processes of one link.
@@ -21,6 +24,7 @@ pub struct Impair {
     held: Option<Held>,
     /// Share of packets that arrive twice.
     duplicate: Option<(f64, Stream)>,
+    mark: Option<Box<Losses>>,
     /// Packets under way that may overtake each other; none if the link keeps the order.
     pub late: Option<Late>,
 }
@@ -63,6 +67,7 @@ impl Impair {
                 extras: stream("reorder/extra"),
             }),
             duplicate: (of.duplicate > 0.0).then(|| (of.duplicate, stream("duplicate"))),
+            mark: loss(seed, name, (&of.mark, of.packets), "mark"),
             late: (free || of.reorder.is_some()).then(Late::default),
         }))
     }
@@ -83,6 +88,12 @@ impl Impair {
 
     pub fn is_doubled(&mut self) -> bool {
         self.duplicate.as_mut().is_some_and(|(share, stream)| stream.bernoulli(*share))
+    }
+
+    /// Whether the next packet gets a mark, if it is ECN-capable.
+    pub fn is_marked(&mut self, bits: u16) -> bool {
+        let (data, again) = (bits & flags::DATA != 0, bits & flags::RETRANSMISSION != 0);
+        self.mark.as_mut().is_some_and(|mark| mark.strikes(data, again))
     }
 
     /// Packets on the link that are not in its ring.
