@@ -374,7 +374,7 @@ def test_ss() -> None:
     ("text", "message"),
     [
         ("", "an empty file"),
-        ("hello\n", "neither a capture, nor a result of iperf3 -J, nor a log of ss -tin"),
+        ("hello\n", "neither a capture, nor a qlog, nor a result of Flent or iperf3 -J, nor a log of ss -tin"),
         ('{"start": {}}', r"not a result of iperf3 -J \(no intervals\)"),
         ("\0\1\2\3 rubbish", "not a capture: neither pcap nor pcapng"),
     ],

@@ -89,7 +89,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     transfer.write(place / "transfer.pcapng")
     Capture(frames=transfer.frames[:half]).write(place / "ring_1.pcap")
     Capture(frames=transfer.frames[half:]).write(place / "ring_2.pcap")
-    for name in ("iperf3.json", "ss.log"):
+    for name in ("iperf3.json", "ss.log", "rrul.flent", "server.qlog", "client.qlog"):
         shutil.copy(ROOT / "tests" / "python" / "data" / name, place / name)
     if shutil.which("cc"):
         subprocess.run(["cc", "-o", place / "aimd", ROOT / "docs" / "examples" / "pipe" / "aimd.c"], check=True, timeout=60)

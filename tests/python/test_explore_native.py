@@ -79,7 +79,7 @@ def test_a_capture_is_dropped_on_the_page(page, folder):
 
 def test_logs_are_dropped_on_the_page(page):
     data = Path(__file__).parent / "data"
-    for name in ("iperf3.json", "ss.log"):
+    for name in ("iperf3.json", "ss.log", "rrul.flent", "server.qlog"):
         head, _ = page.ask("open", name=name, payload=(data / name).read_bytes())
         trace = el.analyze(data / name, report=False)
         found = samples(page, head["handle"], "connection_samples", "delivered_bytes")

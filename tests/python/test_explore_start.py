@@ -15,7 +15,7 @@ from elephan.explore.start import start
 from elephan.scenario.source import library
 
 DATA = Path(__file__).parent / "data"
-TAKES = "; explore takes a scenario, the folder of a result or a store, a capture, a result of iperf3 or a log of ss"
+TAKES = "; explore takes a scenario, the folder of a result or a store, a capture, or a log of iperf3, ss, Flent or QUIC (qlog)"
 GENTLE = Path(__file__).parents[2] / "docs/examples/gentle.py"
 
 
@@ -35,7 +35,8 @@ def test_scenarios_logs_results_and_captures_are_taken(tmp_path):
     assert run.summary["packet_hops"] > 0
     capture = next((tmp_path / "run").glob("**/*.pcapng"))
     (packed := tmp_path / "packed.gz").write_bytes(gzip.compress(capture.read_bytes()))
-    for path in (tmp_path / "run", capture, packed, DATA / "iperf3.json", DATA / "ss.log"):
+    logs = [DATA / name for name in ("iperf3.json", "ss.log", "rrul.flent", "server.qlog")]
+    for path in (tmp_path / "run", capture, packed, *logs):
         assert start(str(path), False).load == str(path)
 
 

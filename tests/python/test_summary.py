@@ -85,7 +85,8 @@ def test_keys_of_traces(tmp_path: Path) -> None:
     run = el.run("sawtooth", set={"duration": "1 s", "warmup": "0 s"}, out=tmp_path / "r", report=False, pcap=True)
     keys = section("Of a capture or log")
     assert list(el.analyze(run.captures[0]).summary) == list(keys)
-    assert set(el.analyze(DATA / "ss.log").summary) == set(keys) - {
+    besides = section("Of a log besides")
+    assert set(el.analyze(DATA / "ss.log").summary) == {*keys, "paired"} - {
         "tcp_segments",
         "udp_datagrams",
         "fragments",
@@ -95,6 +96,9 @@ def test_keys_of_traces(tmp_path: Path) -> None:
         "told",
         "ranks",
     }
+    logs = [el.analyze(DATA / "rrul.flent"), el.analyze([DATA / "client.qlog", DATA / "server.qlog"])]
+    found = {path for log in logs for path in paths(log.summary, ("names", "told"))}
+    assert found - set(keys) == set(besides)
 
 
 def test_keys_of_sweeps(tmp_path: Path, fake_core: None) -> None:

@@ -12,7 +12,7 @@ table! {
     ConnectionRow, ConnectionColumns in "connections" {
         /// Its number, in the order in which directions first carry payload
         connection: i64 = "",
-        /// `tcp` or `udp`
+        /// `tcp` or `udp`; of a log also `quic`, `sctp`, or `probe`, which has round-trip times alone, as those of ping
         protocol: Text = "",
         /// Host that sends the data: its name in the capture, or its address
         source: Text = "",
@@ -40,7 +40,7 @@ table! {
         setup_ns: Option<i64> = "ns",
         /// Whether the SYN of the sender was seen
         syn: bool = "",
-        /// Whether the FIN of the sender was seen
+        /// Whether the FIN of the sender was seen; of a qlog whether the connection was closed
         fin: bool = "",
         /// Whether either side reset the connection
         reset: bool = "",
@@ -125,7 +125,7 @@ table! {
         turn_max_frame: Option<i64> = "",
         /// Number of the first packet of the connection, from 1 on
         first_frame: Option<i64> = "",
-        /// MSS announced to the receiver; of a log of `ss` the size of segments in use, without options
+        /// MSS announced to the receiver; of a log of `ss` or Flent the size of segments in use, without options
         mss_sent: Option<i64> = "B",
         /// MSS announced by the receiver
         mss_rcvd: Option<i64> = "B",
@@ -266,8 +266,9 @@ table! {
         time_ns: i64 = "ns",
         /// The connection
         connection: i64 = "",
-        /// `fin`, `reset`, `retransmission`, `needless` (a retransmission, by D-SACK), `cut` (of the window), `out_of_order`, `dup_acks` (the
-        /// third of a row), `zero_window`, `window_opened`, `missed`. A `cut` has its own time, but its row comes when it is certain
+        /// `fin`, `reset`, `retransmission`, `needless` (a retransmission, by D-SACK), `cut` (of the window), `lost` (a packet,
+        /// as a sender of QUIC says), `out_of_order`, `dup_acks` (the third of a row), `zero_window`, `window_opened`, `missed`.
+        /// A `cut` has its own time, but its row comes when it is certain
         kind: Text = "",
         /// Place in the sender's stream, 0 for its first byte
         seq_bytes: i64 = "B",

@@ -18,6 +18,7 @@ Array = npt.NDArray[np.float64]
 SILENCE_MIN_NS, SILENCE_MIN_ROUNDS = 3e9, 20.0  # shorter silences may be those of timeouts
 IDLE_MAX = 0.8  # of the time: a sender with less to send has no phases
 SEGMENTS_MIN = 20
+HOLE = 0.5  # of an interval: what begins later than this after the one before has time between them of which nothing is known
 TAIL = 0.005  # of the bytes at either end, which figures need not show
 
 
@@ -89,3 +90,22 @@ def enough(row: dict[str, Any]) -> None:
     """Refuses phases of a connection of a capture that has too few segments for them."""
     if 0 < row["data_segs_out"] < SEGMENTS_MIN:
         raise InputError(f"connection {row['connection']}: {row['data_segs_out']} segments are too little data for phases")
+
+
+def known_stretches(samples: pa.Table) -> list[tuple[Array, Array]]:
+    """Returns the stretches of time of which the intervals of a connection are known: times, and what was delivered by then.
+
+    Each begins where its first interval does. Behind a hole in a log nobody knows the total: there it counts from the begin of the
+    stretch.
+    """
+    names = ("time_ns", "span_ns", "data_octets_out", "delivered_bytes")
+    counted = ~np.isnan(column(samples, "data_octets_out"))
+    time, span, octets, delivered = (column(samples, name)[counted] for name in names)
+    holes = np.flatnonzero(time[1:] - span[1:] > time[:-1] + HOLE * span[1:]) + 1
+    found = []
+    for place in np.split(np.arange(time.size), holes if np.isnan(delivered).any() else []):
+        if place.size:
+            total = np.cumsum(octets[place]) if np.isnan(delivered[place]).any() else delivered[place]
+            first = max(total[0] - octets[place[0]], 0.0)
+            found.append((np.insert(time[place], 0, (time - span)[place[0]]), np.insert(total, 0, first)))
+    return found

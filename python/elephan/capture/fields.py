@@ -39,10 +39,22 @@ class Fields:
 
     def number(self, one: Mapping[str, Any], name: str, most: float = TIME_S) -> float | None:
         """Returns a number from 0 to below `most`; None where it is unknown."""
-        value = one.get(name)
+        return self.value(one.get(name), name, most)
+
+    def value(self, value: Any, name: str, most: float = TIME_S) -> float | None:
+        """Returns the value of a field as a number from 0 to below `most`; None where it is unknown."""
         if value is None:
             return None
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < most:
+            return float(value)
+        self._unknown(name)
+        return None
+
+    def signed(self, value: Any, name: str, most: float) -> float | None:
+        """Returns the value of a field as a number of either sign whose size is below `most`; None where it is unknown."""
+        if value is None:
+            return None
+        if isinstance(value, int | float) and not isinstance(value, bool) and -most < value < most:
             return float(value)
         self._unknown(name)
         return None

@@ -7,15 +7,16 @@ end of the result, a number for each stream. So does what the sender retransmitt
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from elephan.base.errors import InputError
 from elephan.base.quantity import counted, show
 from elephan.capture.fields import PORTS, TIME_S, Fields, record, records
 from elephan.capture.iperf3text import results
-from elephan.capture.logrows import Found, closed
+from elephan.capture.logfile import LogFile
+from elephan.capture.logrows import Found, Log, closed
 
 _OF_SENDER = ("retransmits", "snd_cwnd", "rtt")  # what only the sender of an interval has
 _OF_RECEIVER = ("jitter_ms", "lost_packets")
@@ -26,9 +27,14 @@ _RTT_US = 1 << 40  # no round-trip time is as long
 Object = Mapping[str, Any]
 
 
-def read(file: Path, text: str) -> Found:
-    """Returns the streams of all results in a text as rows; InputError for what is none."""
-    found, notes = results(file, text)
+def _takes(file: LogFile) -> bool:
+    return re.search(r"^\s*\{", file.text, re.MULTILINE) is not None
+
+
+def read(files: Sequence[LogFile], every_ns: int | None) -> Found:
+    """Returns the streams of all results in a file as rows; InputError for what is none."""
+    file = files[0].path
+    found, notes = results(file, files[0].text)
     rows: list[dict[str, Any]] = []
     samples: list[dict[str, Any]] = []
     first: float | None = None
@@ -56,7 +62,7 @@ def read(file: Path, text: str) -> Found:
         notes.insert(0, f"the file has {counted(len(found), 'result')} of iperf3, one after another")
     notes[:0] = [f"iperf3 reports an error: {error}" for error in dict.fromkeys(errors)]
     samples.sort(key=lambda s: (s["time_ns"], s["connection"]))
-    return rows, samples, round(first * 1e9), notes + fields.notes()
+    return Found(rows, samples, round(first * 1e9), notes + fields.notes())
 
 
 def _streams(result: Object, number: int, offset_ns: int, fields: Fields) -> tuple[list[_Stream], list[str]]:
@@ -346,3 +352,12 @@ def _said(sending: dict[Any, _Stream], written: int, told: bool, lost: int, pack
         return []
     both = f"{show(written, 'bytes')} were written to the sockets and {show(received, 'bytes')} received"
     return [f"{both}: intervals show what was written"]
+
+
+KIND = Log(
+    "iperf3",
+    _takes,
+    read,
+    {"connections": ("segs_retrans",), "connection_samples": ("sent_bytes", "delivered_bytes")},
+    ended=True,
+)

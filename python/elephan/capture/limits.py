@@ -59,7 +59,7 @@ def has_rate(row: dict[str, Any]) -> bool:
     """Whether there is enough data, over enough time, for a rate to mean something. A log counts no segments: it has."""
     if row["goodput_bps"] is None:
         return False
-    if not row["data_segs_out"] or row["protocol"] != "tcp":
+    if not row["data_segs_out"] or row["protocol"] not in ("tcp", "quic"):
         return True
     rounds = max(row["handshake_rtt_ns"] or 0, row["min_rtt_ns"] or 0)
     return bool(row["data_segs_out"] >= SEGMENTS_MIN and lasted_ns(row) >= ROUNDS_MIN * rounds)

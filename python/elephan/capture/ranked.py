@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.capture.limits import HELD
+from elephan.capture.logrows import PROBE
 from elephan.result.run import read_table
-from elephan.table.rows import column
+from elephan.table.rows import among, column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -180,8 +181,9 @@ class Ranked(Sequence[Row]):
 
     @cached_property
     def _numbers_and_order(self) -> tuple[Places, Places]:
-        table = self.columns("connection", "delivered_bytes")
-        numbers, delivered = (np.asarray(table.column(name).to_numpy(), dtype=np.int64) for name in table.column_names)
+        numbers = np.asarray(self.columns("connection").column("connection").to_numpy(), dtype=np.int64)
+        # What is not known, as of a probe, comes behind what is.
+        delivered = np.nan_to_num(self.numeric("delivered_bytes")[0], nan=-1.0)
         return numbers, np.lexsort((numbers, -delivered))
 
     @property
@@ -226,6 +228,11 @@ class Ranked(Sequence[Row]):
             rows = self._table.rows(np.array(lacking, dtype=np.int64)).to_pylist()
             self._kept |= {place: nothing | row for place, row in zip(lacking, rows, strict=True)}
         return [self._kept[place] for place in places]
+
+    @cached_property
+    def probes(self) -> npt.NDArray[np.bool_]:
+        """Which rows have round-trip times alone, in the order of the table."""
+        return among(self.columns("protocol"), "protocol", [PROBE])
 
     @cached_property
     def ends(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -20,7 +20,8 @@ from typing import Any
 
 from elephan.base.errors import InputError
 from elephan.base.quantity import counted, show
-from elephan.capture.logrows import Found, closed
+from elephan.capture.logfile import LogFile
+from elephan.capture.logrows import Found, Log, closed
 
 _EPOCH = re.compile(r"^\s*(\d{9,19}(?:\.\d+)?)\s*$")
 _ISO = re.compile(r"^\s*(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\s*$")
@@ -40,6 +41,7 @@ _DATES = (
     ),
 )
 _EPOCH_LEAST_S = 1e8
+_EVERY_NS = 1_000_000_000
 BOTH_WAYS = 0.1  # a connection that carries more than this share of its larger direction the other way is one of both
 _TOO_LARGE = re.compile(r"\d{17}")  # of no counter, time or rate
 _UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -184,8 +186,9 @@ def _is_damaged(line: str) -> bool:
     return _TOO_LARGE.search(line) is not None or any(not value.isdecimal() for _, value in _COUNTER.findall(line))
 
 
-def read(file: Path, text: str, every_s: float) -> Found:
-    """Returns the connections of a log as rows; `every_s`: time between calls where the log has no times."""
+def read(files: Sequence[LogFile], every_ns: int | None) -> Found:
+    """Returns the connections of a log as rows; `every_ns`: time between calls where the log has no times."""
+    file, text, every_s = files[0].path, files[0].text, (every_ns or _EVERY_NS) / 1e9
     connections: dict[tuple[tuple[str, ...], int], _Connection] = {}
     lives: dict[tuple[str, ...], int] = {}  # connections that had these ends before
     begin: float | None = None
@@ -211,7 +214,7 @@ def read(file: Path, text: str, every_s: float) -> Found:
     if begin is None and damaged:
         raise InputError(f"{file}:{damaged[0]}: a counter that is no count")
     if begin is None:
-        raise InputError(f"{file}: neither a capture, nor a result of iperf3 -J, nor a log of ss -tin")
+        raise InputError(f"{file}: neither a capture, nor a qlog, nor a result of Flent or iperf3 -J, nor a log of ss -tin")
     rows, samples = [], []
     for number, one in enumerate(connections.values()):
         rows.append({"connection": number, **one.row()})
@@ -225,7 +228,7 @@ def read(file: Path, text: str, every_s: float) -> Found:
         )
     if reused := sum(life > 0 for life in lives.values()):
         notes.append(f"{reused} pair{'' if reused == 1 else 's'} of ends had more than one connection in turn: counters began anew")
-    return rows, samples, round(begin * 1e9), notes + _ways(list(connections.values()))
+    return Found(rows, samples, round(begin * 1e9), notes + _ways(list(connections.values())))
 
 
 def _ways(connections: list[_Connection]) -> list[str]:
@@ -372,3 +375,6 @@ def _sent(line: str, time_ns: int, before: dict[str, Any] | None) -> dict[str, A
         "ssthresh_bytes": threshold * segment if threshold else None,
         "pacing_bps": _rate(line, "pacing_rate"),
     }
+
+
+KIND = Log("ss", lambda _: True, read, {"connections": ("segs_retrans",)})

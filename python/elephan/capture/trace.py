@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -14,17 +13,15 @@ import numpy.typing as npt
 
 from elephan.base.errors import InputError, shown
 from elephan.base.paths import as_path
-from elephan.base.progress import bar
 from elephan.base.quantity import counted
-from elephan.capture import asked, logs, sources
-from elephan.capture.activity import Activity, enough
+from elephan.capture import asked, logs, packets, sources
+from elephan.capture.activity import Activity, enough, known_stretches
 from elephan.capture.oneway import one_way_notes
 from elephan.capture.ranked import Large, Ranked, Total
 from elephan.capture.seriesnotes import beyond_path, widened
 from elephan.capture.twin import kept
 from elephan.result import folder
 from elephan.result.run import Run, load_run, read_table
-from elephan.scenario import core
 from elephan.scenario.source import read_object
 from elephan.table import phases
 from elephan.table.classes import TRACE
@@ -37,6 +34,7 @@ if TYPE_CHECKING:
 
 VANTAGES = ("sender", "receiver", "between")
 ENDS = ("sender", "receiver")  # where a round-trip time is one of the whole way
+CONTROLLED = ("tcp", "quic")  # protocols with congestion control, whose connections have phases
 
 FEW = 32  # tables of one connection that are kept: those of the figures
 SHARE_MIN = 0.05  # of what the largest connection delivers: what carries less takes nothing that matters from it
@@ -63,6 +61,8 @@ class Trace(folder.Result):
     ['connections', 'phases']
     >>> trace.phases().recovers is None, trace.activity(0).whole_s > 0
     (True, True)
+    >>> trace.apart, len(trace.known_stretches(0))
+    ([], 1)
     >>> trace.told(0)[0]
     'Its set-up took 50.1 ms.'
     """
@@ -166,8 +166,10 @@ class Trace(folder.Result):
         return int(self.ranked[0]["connection"] if asked is None else asked)
 
     def label(self, number: int) -> str:
-        """Returns a connection as a reader would call it; with ports where two connections have the same hosts."""
+        """Returns a connection as a reader would call it: as its log does, else by its hosts, with ports where these are shared."""
         place = self._place(number)
+        if name := self.summary.get("names", {}).get(str(number)):
+            return str(name)
         row, (source, destination) = self.ranked.at(place), self.ranked.ends
         alike = int(((source == source[place]) & (destination == destination[place])).sum())
         ports = (f":{row['source_port']}", f":{row['destination_port']}") if alike > 1 else ("", "")
@@ -188,8 +190,12 @@ class Trace(folder.Result):
         """
         samples = self._of("connection_samples", number)
         time, value = column(samples, "time_ns"), column(samples, name)
-        known = ~np.isnan(value) if name in logs.UNKNOWN_IN_LOGS["connection_samples"] else slice(None)
+        known = ~np.isnan(value) if name in logs.UNKNOWN_IN_SAMPLES else slice(None)
         return time[known], value[known]
+
+    def known_stretches(self, number: int) -> list[tuple[Array, Array]]:
+        """Returns the stretches of time of which a connection's intervals are known: times, and what was delivered by then."""
+        return known_stretches(self._of("connection_samples", number))
 
     def sample_columns(self, *names: str) -> pa.Table:
         """Returns columns of `connection_samples`, of all connections."""
@@ -208,13 +214,13 @@ class Trace(folder.Result):
 
     @property
     def knows_cuts(self) -> bool:
-        """Whether it says when windows were cut: a log does not, nor a folder that was written when nobody looked for them."""
-        return bool(self.summary["packets"]) and self.ranked.has("cong_signals")
+        """Whether it says when windows were cut: few logs do, nor a folder that was written when nobody looked for them."""
+        return bool(self.summary.get("cuts", self.summary["packets"])) and self.ranked.has("cong_signals")
 
     @cached_property
     def carrying(self) -> int:
         """How many connections carry a share of what was delivered: the first of `ranked`."""
-        (delivered,) = self.ranked.numeric("delivered_bytes")
+        delivered = np.nan_to_num(self.ranked.numeric("delivered_bytes")[0])
         return int((delivered > SHARE_MIN * delivered.max(initial=0.0)).sum())
 
     def data_span(self, most: int) -> tuple[float, float] | None:
@@ -225,18 +231,27 @@ class Trace(folder.Result):
 
     @cached_property
     def count(self) -> int:
-        """How many connections there are, of which each may have a row for either direction."""
-        return self.ranked.both_ways()
+        """How many connections there are, of which each may have a row for either direction; probes are none."""
+        return self._connections(~self.ranked.probes)
+
+    def _connections(self, chosen: npt.NDArray[np.bool_]) -> int:
+        """How many connections some rows are."""
+        return self.ranked.both_ways(chosen) if self.summary.get("paired", True) else int(chosen.sum())
+
+    @property
+    def apart(self) -> list[int]:
+        """The first connection of each file, where the files were not recorded at one time; else nothing."""
+        return list(self.summary.get("apart", []))
 
     @cached_property
     def total(self) -> Total | None:
-        """All connections together; None where nothing was delivered."""
+        """All connections together; None where nothing was delivered, or not at one time."""
         begin, end, delivered = self.ranked.numeric("data_start_ns", "data_end_ns", "delivered_bytes")
         chosen = ~np.isnan(begin + end) & (delivered > 0)
-        if not chosen.any():
+        if not chosen.any() or self.apart:
             return None
         times = int(begin[chosen].min()), int(end[chosen].max())
-        return Total(self.ranked.both_ways(chosen), int(delivered[chosen].sum()), *times)
+        return Total(self._connections(chosen), int(delivered[chosen].sum()), *times)
 
     def beside_share(self, row: dict[str, Any]) -> float:
         """Returns what other connections of the same direction delivered meanwhile, over what this connection delivered."""
@@ -247,8 +262,11 @@ class Trace(folder.Result):
         place, (source, destination) = self._place(row["connection"]), self.ranked.ends
         others = (source != destination[place]) & (destination != source[place]) & ~np.isnan(begins + ends)
         others[place] = False
+        if self.apart:
+            of_file = np.searchsorted(self.apart, self.ranked.numbers, "right")
+            others &= of_file == of_file[place]
         together = np.maximum(np.minimum(end, ends) - np.maximum(begin, begins), 0.0)
-        meanwhile = delivered[others] * together[others] / np.maximum(ends - begins, 1.0)[others]
+        meanwhile = np.nan_to_num(delivered[others]) * together[others] / np.maximum(ends - begins, 1.0)[others]
         return float(meanwhile.sum()) / float(row["delivered_bytes"])
 
     def _plateau(self, row: dict[str, Any]) -> float | None:
@@ -289,8 +307,8 @@ class Trace(folder.Result):
         if not self.ranked:
             raise InputError("no connection")
         row = self.row(self.focus if number is None else number)
-        if row["protocol"] != "tcp":
-            raise InputError(f"connection {row['connection']} is {row['protocol']}: only TCP has phases")
+        if row["protocol"] not in CONTROLLED:
+            raise InputError(f"connection {row['connection']} is {row['protocol']}: only TCP and QUIC have phases")
         rtt = self.rtt_ns(row)
         if not rtt:
             raise InputError(f"connection {row['connection']}: no round-trip time is known, so it has no phases")
@@ -299,7 +317,7 @@ class Trace(folder.Result):
             enough(row)
             time, delivered = self.activity(row["connection"]).busiest(rtt)
         cuts = self.times(row["connection"], "cut")[0] / 1e9 if self.knows_cuts else None
-        finished = 0.0 if row["fin"] or self.summary["format"] == "iperf3" else None
+        finished = 0.0 if row["fin"] or self.summary["format"] in logs.ENDED else None
         remaining = self.manifest.get("remaining_bytes", finished)
         try:
             return phases.find(time / 1e9, delivered, rtt / 1e9, cuts, self._plateau(row), remaining_bytes=remaining)
@@ -337,21 +355,6 @@ class Trace(folder.Result):
         return shown(f"<elephan.Trace {self.name}: {packets}, {counted(len(self.ranked), 'connection')}>")
 
 
-def _read(paths: list[Path], where: Path | None, options: dict[str, Any], progress: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Tables (paths in a folder, or data) and summary of a capture; Ctrl-C stops the reading."""
-    with bar(paths[0].name, 1.0, progress) as shown:
-        options = options | {"progress": lambda share, _packets: shown.set(share)}
-
-        def read(stop: core.Stop) -> Any:
-            return core.call_with(
-                "analyze", [str(path) for path in paths], str(where) if where else None, **options, cancel=stop.token
-            )
-
-        found = core.interruptible("elephan-analyze", read)
-    summary = json.loads(found.summary)
-    return ({name: where / f"{name}.parquet" for name in TRACE} if where else dict(found.tables)), summary
-
-
 def analyze(
     path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
@@ -372,9 +375,10 @@ def analyze(
     progress: bool = False,
     report: bool = True,
 ) -> Trace:
-    """Reads a capture (pcap, pcapng, also compressed by gzip or zstd), an iperf3 result (`iperf3 -J`) or a log of `ss -tin`.
+    """Reads a capture (pcap, pcapng) or a log: an iperf3 result (`iperf3 -J`), `ss -tin`, results of Flent, qlogs of QUIC.
 
-    `path`: a file, `"-"` for standard input, or several files of one capture, as of a ring buffer. `host`, `port`, `since`,
+    Files may be compressed by gzip or zstd. `path`: a file, `"-"` for standard input, several files of one capture, as of a ring
+    buffer, or several results of Flent or qlogs. `host`, `port`, `since`,
     `until`: only packets with one of these addresses (or names of the capture), one of these ports, in this time after the first.
     `every`: interval of the series, s; without it about 2000 intervals a connection (of a log without times: 1 s). `burst_gap`:
     data segments closer than this are one burst, s; 15 us. `at`: where the capture was made, `"sender"`, `"receiver"` or
@@ -431,11 +435,11 @@ def _trace(
     manifest = folder.manifest_head("trace", sources.stem(files[0])) | {"file": ", ".join(map(str, files)), **given}
     with sources.regular(files) as paths:
         if is_log := logs.is_log(paths[0]):
-            if len(paths) > 1 or options["filter"] is not None:
-                raise InputError(f"{files[0]}: a log is read alone and whole; several files and a filter are for captures")
-            tables, summary = logs.read(paths[0], (options["every_ns"] or 1_000_000_000) / 1e9)
+            if options["filter"] is not None:
+                raise InputError(f"{files[0]}: a log is read whole; a filter is for captures")
+            tables, summary = logs.read(paths, options["every_ns"])
         else:
-            tables, summary = _read(paths, where, options, progress)
+            tables, summary = packets.read(paths, where, options, progress)
         trace = Trace(tables, summary, manifest, beside)
         twin, what_if = wanted
         if twin or what_if is not None:

@@ -185,7 +185,7 @@ class Native:
         return {"rows": sum(part.num_rows for part in parts)}, out.getvalue()
 
     def open(self, request: Request) -> Mapping[str, Any]:
-        """Opens what was dropped on the page: a capture, an iperf3 result, a log of ss."""
+        """Opens what was dropped on the page: a capture, or a log of a kind that `analyze` reads."""
         given = request.params.get("name")
         name = as_path(given, "name").name if isinstance(given, str) and given else "capture"
         with tempfile.TemporaryDirectory(prefix="elephan-explore-") as folder:

@@ -19,7 +19,7 @@ from elephan.scenario import core
 from elephan.scenario.source import Source, library, open_source, read_text
 from elephan.scenario.trust import NOBODY, Trust
 
-_TAKES = "explore takes a scenario, the folder of a result or a store, a capture, a result of iperf3 or a log of ss"
+_TAKES = "explore takes a scenario, the folder of a result or a store, a capture, or a log of iperf3, ss, Flent or QUIC (qlog)"
 _MARKS = {b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture", b"%PDF": "a PDF", b"PAR1": "a Parquet table"}
 _WORDS = {
     ".py": "a Python program",
@@ -127,7 +127,7 @@ def _check_folder(path: Path) -> None:
 def _check_log(path: Path) -> None:
     """Raises InputError for a text that is no log which the page can open."""
     try:
-        logs.read(path, 1.0)
+        logs.read([path], None)
     except InputError as error:
         said = str(error)
         if path.suffix.lower() in (".json", ".log", ".txt") and "not a result" not in said and "neither a capture" not in said:

@@ -2,7 +2,7 @@
 
 A sender that is silent while nothing is in flight has nothing to send. So does one that has just sent a segment that is not full,
 unless Nagle's algorithm holds the next one back. What it sends after that was written then: a write begins at that segment and is
-as long as what follows until the next silence of this kind. What the application wrote before the network took it, no capture shows.
+as long as what follows until the next silence of this kind. What the application wrote before the network took it, nobody sees.
 """
 
 from __future__ import annotations

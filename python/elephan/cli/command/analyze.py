@@ -18,7 +18,7 @@ def command(
         list[Path],
         Argument(
             metavar="FILE...",
-            help="A capture (pcap, pcapng; - is standard input), files of a ring buffer, iperf3 -J, a log of ss -tin.",
+            help="A capture (pcap, pcapng; - is standard input), files of a ring buffer; iperf3 -J, ss -tin, Flent, qlog.",
         ),
     ],
     every: Annotated[str | None, Option(help="Interval of the series, as 10ms; default: 2000 in a connection.")] = None,

@@ -10,9 +10,11 @@ import numpy as np
 
 from elephan.base.errors import InputError
 from elephan.base.quantity import show
+from elephan.capture.logrows import PROBE
 from elephan.capture.oneway import DATA, way_of
 from elephan.report.figure import draw as d
 from elephan.report.figure.flow_phases import plot
+from elephan.report.figure.probe_figures import probes
 from elephan.report.figure.twin_figures import twin
 from elephan.report.style import INK, MUTED, ORANGE, VERMILLION, Drawing, color, new_figure
 from elephan.table.rows import column
@@ -37,8 +39,9 @@ _FLOW = ["flow", "source", "destination", "traffic", "start_ns"]
 
 
 def _shown(trace: Trace) -> list[int]:
-    """The connections that delivered most, as far as they have a series."""
-    return [row["connection"] for row in trace.ranked[:SHOWN_MAX] if row["delivered_bytes"] > 0]
+    """The connections that delivered most, as far as they have a series, or of which nobody knows what they delivered."""
+    rows = [row for row in trace.ranked[:SHOWN_MAX] if row["protocol"] != PROBE]
+    return [row["connection"] for row in rows if row["delivered_bytes"] != 0]
 
 
 def _rest(trace: Trace) -> str:
@@ -114,7 +117,7 @@ def _flows_beside(trace: Trace) -> dict[int, int]:
         return {}
     sampled = set(column(run.flow_samples, "flow").astype(int).tolist())
     flows = [row for row in run.flows.select(_FLOW).to_pylist() if row["flow"] in sampled]
-    rows = [row for row in trace.ranked.columns(*_CONNECTION).to_pylist() if row["delivered_bytes"] > 0]
+    rows = [row for row in trace.ranked.columns(*_CONNECTION).to_pylist() if (row["delivered_bytes"] or 0) > 0]
     pairs = {_ends(row) for row in rows} & {_ends(flow) for flow in flows}
     if not pairs:
         return _matched(rows, flows)
@@ -146,16 +149,17 @@ def _run_of_one(trace: Trace, name: str = "delivered_bytes") -> dict[str, tuple[
 
 
 def _top(values: list[d.Array]) -> float:
-    return max(float(y.max()) for y in values if y.size)
+    return max(float(np.nanmax(y)) for y in values if y.size)
 
 
 def _together(trace: Trace, width: float, round_ns: float) -> tuple[d.Array, d.Array]:
     """Middles of intervals and the rate of all connections in each, where more than one carries a share; else nothing."""
-    if trace.carrying < 2:
+    if trace.carrying < 2 or trace.apart:
         return np.empty(0), np.empty(0)
-    names = ("connection", "time_ns", "span_ns", "delivered_bytes")
+    names = ("connection", "time_ns", "span_ns", "delivered_bytes", "data_octets_out")
     samples = trace.sample_columns(*names)
-    number, time, span, total = (column(samples, key) for key in names)
+    *columns, octets = (column(samples, key) for key in names)
+    number, time, span, total = (one[~np.isnan(octets)] for one in columns)  # others say nothing of data
     unknown = np.isnan(total)
     known = time < time[unknown].min() if unknown.any() else ~unknown  # the sum ends where a part of it is unknown
     if not known.any():
@@ -187,6 +191,21 @@ def _sum_of_lines(grid: d.Array, step: float, begin: d.Array, end: d.Array, rise
     return np.cumsum(rises + np.cumsum(even))
 
 
+def _rates(trace: Trace, number: int, width: float, round_ns: float) -> tuple[d.Array, d.Array]:
+    """Middles of intervals and the rate of a connection in each; no number stands between stretches, where nothing is known."""
+    if trace.summary["packets"]:
+        return d.rates(*trace.series(number, "delivered_bytes"), width, round_ns)
+    found = []
+    for time, total in trace.known_stretches(number):
+        middle, rate = d.rates(time, total, width, round_ns)
+        inside = middle - width / 2 >= time[0] - 1.0
+        if not inside.any():
+            middle, rate, inside = time[[0, -1]].mean(keepdims=True), total[-1:] * 8e9 / (time[-1] - time[0]), np.ones(1, bool)
+        found.append((np.append(middle[inside], time[-1]), np.append(rate[inside], np.nan)))
+    times, rates = (np.concatenate(parts)[:-1] for parts in zip(*found, strict=True)) if found else (np.empty(0), np.empty(0))
+    return times, rates
+
+
 def throughput(trace: Trace) -> Drawing | None:
     """Acknowledged payload per interval."""
     if not trace.ranked:
@@ -195,8 +214,12 @@ def throughput(trace: Trace) -> Drawing | None:
     round_ns = trace.rtt_ns(trace.ranked[0]) or 0.0
     begin, end = _shown_time(trace)
     active = max(trace.activity(trace.ranked[0]["connection"]).active_ns(round_ns), 1.0)
-    width = d.whole_rounds(max(min(end - begin, active) / INTERVALS, trace.span_ns / INTERVALS_MAX, INTERVAL_MIN_NS), round_ns)
-    shown = {n: d.rates(*trace.series(n, "delivered_bytes"), width, round_ns) for n in _shown(trace)}
+    least = max(min(end - begin, active) / INTERVALS, trace.span_ns / INTERVALS_MAX, INTERVAL_MIN_NS)
+    if not trace.summary["packets"]:
+        # A log says nothing of times within its own intervals.
+        least = max(least, float(np.median(trace.series(trace.ranked[0]["connection"], "span_ns")[1])))
+    width = d.whole_rounds(least, round_ns)
+    shown = {n: _rates(trace, n, width, round_ns) for n in _shown(trace)}
     shown = {n: (t, y) for n, (t, y) in shown.items() if t.size}
     if not shown:
         return None
@@ -353,7 +376,8 @@ def phases(trace: Trace, found: Phases) -> Drawing:
 
 def draw_all(trace: Trace) -> list[Drawing]:
     """All figures that the trace has data for."""
-    drawings = [twin(trace), throughput(trace), time_sequence(trace), windows(trace), round_trips(trace), bursts(trace)]
+    of_all = [twin(trace), throughput(trace), probes(trace)]
+    drawings = [*of_all, time_sequence(trace), windows(trace), round_trips(trace), bursts(trace)]
     try:
         found = trace.phases()
     except (InputError, IndexError):

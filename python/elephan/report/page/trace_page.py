@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from elephan.base.quantity import counted, multiple, show
+from elephan.capture.flenttest import RATES, TIMES
 from elephan.capture.limits import HELD, has_rate
+from elephan.capture.logrows import PROBE
 from elephan.capture.oneway import way_of
-from elephan.capture.trace import SHARE_MIN
+from elephan.capture.trace import CONTROLLED, SHARE_MIN
 from elephan.report.figure.flow_phases import phase_lines
 from elephan.report.figure.trace_figures import draw_all
 from elephan.report.page.notebook import answered
@@ -32,6 +34,15 @@ UNKNOWN = (
     "MACsec",
     "IPsec",
 )
+# What a table of series says of each, and units of logs as factors and units of ours.
+_NUMBERS = {
+    "median": "median",
+    "before load": "median_before_load",
+    "under load": "median_under_load",
+    "least": "min",
+    "most": "max",
+}
+_UNITS = {name: (factor, unit) for known, unit in ((RATES, "bps"), (TIMES, "ns")) for name, factor in known.items()}
 PART_MAX = 0.5  # of a connection's time: phases of a shorter part say which
 # What was in flight is behind a capture at the receiver.
 UNSEEN_AT_RECEIVER = ("max_inflight_bytes",)
@@ -47,7 +58,9 @@ def answer(trace: Trace) -> list[str]:
         return [_nothing(summary)]
     span = show(trace.span_ns, "ns", 3)
     packets = counted(summary["packets"], "packet") if summary["packets"] else f"a log of {summary['format']}"
-    lines = [f"{packets} in {span}: {counted(trace.count, 'connection')}."]
+    probes = int(rows.probes.sum())
+    beside = f" and {counted(probes, 'series', 'series')} of round-trip times" if probes else ""
+    lines = [f"{packets} in {span}: {counted(trace.count, 'connection')}{beside}.", *summary.get("said", [])]
     total = trace.total
     if total is not None and total.connections > 1:
         rate = f" at {show(total.goodput_bps, 'bps')}" if total.goodput_bps else ""
@@ -56,10 +69,13 @@ def answer(trace: Trace) -> list[str]:
             f"Together {counted(total.connections, 'connection')} delivered {show(total.delivered_bytes, 'bytes', 3)}{rate} in the "
             f"{lasted} from the first data to the last."
         )
-    if rows[0]["goodput_bps"] or (rows[0]["delivered_bytes"] and rows[0]["data_segs_out"]):
+    unknown = rows[0]["delivered_bytes"] is None and rows[0]["protocol"] != PROBE
+    if rows[0]["goodput_bps"] or (rows[0]["delivered_bytes"] and rows[0]["data_segs_out"]) or unknown:
         lines.append(_largest(trace, rows[0]))
     if trace.focus != rows[0]["connection"]:
         lines.append(f"Of connection {trace.focus}, {trace.label(trace.focus)}:")
+        # Only the crate `trace` has sentences about each connection.
+        lines += [] if summary["packets"] else [_largest(trace, trace.row(trace.focus))]
     lines += trace.told(trace.focus)
     found = trace.found_phases
     lines += _phase_lines(trace, found) if found is not None else []
@@ -84,18 +100,19 @@ def _nothing(summary: dict[str, Any]) -> str:
 def _largest(trace: Trace, best: dict[str, Any]) -> str:
     """What the connection that delivered most did."""
     # Nobody acknowledges datagrams: what was sent is all that is seen.
-    tcp = best["protocol"] == "tcp"
+    answered = best["protocol"] in CONTROLLED
     retransmitted = ""
-    if tcp and best["data_segs_out"] and best["segs_retrans"] is not None:
+    if answered and best["data_segs_out"] and best["segs_retrans"] is not None:
         retransmitted = f", {show(best['segs_retrans'] / best['data_segs_out'], '%', 2)} of the segments retransmitted"
     # A few segments, or less than two round trips, are no rate.
-    rate = f"at {show(best['goodput_bps'], 'bps', 3)}" if has_rate(best) else f"in {counted(best['data_segs_out'], 'segment')}"
+    rate = f" in {counted(best['data_segs_out'], 'segment')}" if best["data_segs_out"] else ""
+    rate = f" at {show(best['goodput_bps'], 'bps', 3)}" if has_rate(best) else rate
     least = next(((name, best[key]) for key, name in _RTTS if best[key]), None)
     rtt = f", {least[0]} {show(least[1], 'ns', 3)}" if least else ""
-    return (
-        f"{trace.label(best['connection'])} {'delivered' if tcp else 'sent'} {show(best['delivered_bytes'], 'bytes', 3)} "
-        f"{rate}{retransmitted}{rtt}."
-    )
+    if best["delivered_bytes"] is None:
+        return f"{trace.label(best['connection'])}: what it delivered is unknown{rtt}."
+    delivered = f"{'delivered' if answered else 'sent'} {show(best['delivered_bytes'], 'bytes', 3)}"
+    return f"{trace.label(best['connection'])} {delivered}{rate}{retransmitted}{rtt}."
 
 
 def _phase_lines(trace: Trace, found: Phases) -> list[str]:
@@ -125,6 +142,8 @@ def shown(trace: Trace, row: dict[str, Any], key: str, unit: str, digits: int = 
 
 def _unseen_note(trace: Trace) -> str:
     """Why values are n/a."""
+    if not trace.summary["packets"]:
+        return "n/a: the log does not say it."
     rows = trace.ranked[:ROWS_MAX]
     whys = ["at the receiver"] if any(row["vantage"] == "receiver" for row in rows) else []
     whys += ["of one direction"] if any(way_of(trace, row) for row in rows) else []
@@ -200,6 +219,30 @@ def _limits_table(trace: Trace) -> Table:
     return Table([Column(head, 1 <= i <= 12) for i, head in enumerate(heads)], rows, _unseen_note(trace), "limits")
 
 
+def _of_series(one: dict[str, Any], key: str) -> Cell:
+    """A number of a series, in a unit as people read it; n/a where nobody knows it."""
+    value, unit = one[key], one["unit"]
+    if value is None:
+        return Cell("n/a")
+    factor, known = _UNITS.get(unit.lower(), (1.0, "1"))
+    return number_cell(value * factor, known) if known != "1" else Cell(f"{show(value)} {unit}".rstrip())
+
+
+def series_table(trace: Trace) -> Table | None:
+    """The series that a log has, each in numbers; None of a capture, and of a log of single connections."""
+    listed = trace.summary.get("series", [])
+    if not listed:
+        return None
+    several = len({one["file"] for one in listed}) > 1
+    rows = [
+        [Cell(f"{one['file']}: {one['name']}" if several else one["name"]), number_cell(one["values"]), number_cell(one["missing"])]
+        + [_of_series(one, key) for key in _NUMBERS.values()]
+        for one in listed
+    ]
+    columns = [Column("series", False), *(Column(head, True) for head in ("values", "missing", *_NUMBERS))]
+    return Table(columns, rows, "A missing value is unknown. Under load: while a flow carried data.", "series")
+
+
 def page(trace: Trace) -> Page:
     """The page of a trace."""
     drawings = draw_all(trace)
@@ -209,6 +252,7 @@ def page(trace: Trace) -> Page:
     sections = [Section("", "", drawings[:1])] if drawings else []
     sections += [Section("More figures", drawings=drawings[1:])] if drawings[1:] else []
     sections.append(Section("Connections", tables=tables))
+    sections += [Section("Series of the log", tables=[table]) for table in [series_table(trace)] if table is not None]
     beside = f" Dashed: the run {trace.beside.name}." if trace.beside is not None else ""
     return Page(
         kicker=f"elephan · {summary['format']}",
