@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use elephan_record::{Tables, TraceRecorder};
-use elephan_trace::{Error, Filter, Options, Progress, Summary, Vantage};
+use elephan_trace::{Error, Files, Filter, Offset, OneWay, Options, Pair, Progress, Summary, Vantage};
 use elephan_units::stop;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -54,7 +54,7 @@ impl Trace {
 /// Reads a capture of one or several files. `filter` has hosts, ports, and times since the first packet. Tables stay in memory or, with `folder`, an existing one, stream to `<table>.parquet` in it. `progress` is
 /// called with (share of the file read, packets) at most ten times a second.
 #[pyfunction]
-#[pyo3(signature = (paths, folder=None, burst_gap_ns=None, every_ns=None, vantage=None, filter=None, focus=None, progress=None, cancel=None))]
+#[pyo3(signature = (paths, folder=None, burst_gap_ns=None, every_ns=None, vantage=None, filter=None, focus=None, files=None, progress=None, cancel=None))]
 #[expect(clippy::too_many_arguments, reason = "the Python function names each")]
 fn analyze(
     py: Python<'_>,
@@ -65,6 +65,7 @@ fn analyze(
     vantage: Option<&str>,
     filter: Option<Chosen>,
     focus: Option<i64>,
+    files: Option<&str>,
     progress: Option<Py<PyAny>>,
     cancel: Option<&Bound<'_, Cancel>>,
 ) -> PyResult<Trace> {
@@ -80,8 +81,9 @@ fn analyze(
     let defaults = Options::default();
     let filter = filter.map(|(hosts, ports, from_ns, until_ns)| Filter { hosts, ports, from_ns, until_ns });
     let filter = filter.unwrap_or_default();
-    let options =
-        Options { burst_gap_ns: burst_gap_ns.unwrap_or(defaults.burst_gap_ns), every_ns, vantage, filter, focus };
+    let files = files.and_then(Files::named).unwrap_or_default();
+    let burst_gap_ns = burst_gap_ns.unwrap_or(defaults.burst_gap_ns);
+    let options = Options { burst_gap_ns, every_ns, vantage, filter, focus, files };
     let flag = cancel.map(|cancel| cancel.get().flag());
     let in_folder = folder.is_some();
     let mut looked = Instant::now();
@@ -145,7 +147,24 @@ fn told(s: &Summary) -> serde_json::Value {
     json!({
         "format": s.format, "packets": s.packets, "tcp_segments": s.tcp_segments, "udp_datagrams": s.udp_datagrams,
         "fragments": s.fragments, "other": s.other, "skipped": counts(&s.skipped), "tunnels": counts(&s.tunnels), "connections": s.connections, "begin_ns": s.begin_ns, "span_ns": s.span_ns, "notes": s.notes,
-        "told": by_number(&s.told), "ranks": s.ranks,
+        "told": by_number(&s.told), "ranks": s.ranks, "pair": s.pair.as_ref().map(pair),
+    })
+}
+
+fn pair(p: &Pair) -> serde_json::Value {
+    let offset = |o: &Offset| {
+        json!({
+            "offset_ns": o.offset, "offset_error_ns": o.error, "offset_bound_ns": o.bound, "at_ns": o.middle,
+            "drift_ppm": o.drift * 1e6, "drift_error_ppm": o.drift_error * 1e6,
+        })
+    };
+    let one_way = |d: &OneWay| json!({ "packets": d.packets, "min_ns": d.least, "median_ns": d.median, "p95_ns": d.p95, "max_ns": d.most });
+    let [there, back] = p.delays.each_ref().map(|delay| delay.as_ref().map(one_way));
+    json!({
+        "near": p.names[0], "far": p.names[1], "matched": p.matched, "clock": p.offset.as_ref().map(offset),
+        "there": there, "back": back, "retransmitted": p.retransmitted, "lost_between": p.lost_between, "lost_before": p.lost_before,
+        "lost_behind": p.lost_behind, "needless": p.needless, "acks_lost": p.acks_lost, "missed_near": p.missed[0],
+        "missed_far": p.missed[1], "receiver_ns": p.receiver, "sender_ns": p.sender, "told": p.lines,
     })
 }
 

@@ -41,7 +41,10 @@ pub use rows::{
 };
 pub use spec::{Column, Kind, Spec};
 pub use table::{ROW_GROUP_ROWS, Row, Table};
-pub use trace::{ConnectionFindingRow, ConnectionRow, ConnectionSampleRow, ConnectionStretchRow, TraceEventRow};
+pub use trace::{
+    ConnectionFindingRow, ConnectionRow, ConnectionSampleRow, ConnectionStretchRow, PairConnectionRow, PairDelayRow,
+    PairLossRow, TraceEventRow,
+};
 
 /// Why rows could not be stored; one line, with the path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -21,7 +21,10 @@ use crate::rows::{
 use crate::sink::Sink;
 use crate::spec::Spec;
 use crate::table::{Row, Table};
-use crate::trace::{ConnectionFindingRow, ConnectionRow, ConnectionSampleRow, ConnectionStretchRow, TraceEventRow};
+use crate::trace::{
+    ConnectionFindingRow, ConnectionRow, ConnectionSampleRow, ConnectionStretchRow, PairConnectionRow, PairDelayRow,
+    PairLossRow, TraceEventRow,
+};
 
 /// The folder of the captures in the folder of a result.
 const CAPTURES: &str = "captures";
@@ -167,6 +170,9 @@ recorder! {
     trace_events: TraceEventRow,
     connection_stretches: ConnectionStretchRow,
     connection_findings: ConnectionFindingRow,
+    pair_connections: PairConnectionRow,
+    pair_delays: PairDelayRow,
+    pair_losses: PairLossRow,
 }
 
 impl TraceRecorder {

@@ -276,3 +276,91 @@ table! {
         size_bytes: i64 = "B",
     }
 }
+
+table! {
+    /// A row is a direction of a connection that two captures of one transfer show: what became of its segments on the way. The rows
+    /// are those of the near capture, the one that is nearer to the sender of the data.
+    PairConnectionRow, PairConnectionColumns in "pair_connections" {
+        /// The connection
+        connection: i64 = "",
+        /// Its number in the far capture; null if that never saw its data
+        far_connection: Option<i64> = "",
+        /// `there` (from the near capture to the far one) or `back`
+        direction: Text = "",
+        /// Segments with data in the near capture
+        near_segments: i64 = "",
+        /// Segments with data in the far capture
+        far_segments: i64 = "",
+        /// Payload that both captures have
+        matched_bytes: i64 = "B",
+        /// Retransmitted segments, as the capture that they pass first shows them
+        retransmitted: i64 = "",
+        /// Of them: the copy before was lost between the captures
+        lost_between: i64 = "",
+        /// Of them: the copy before was lost before the first capture
+        lost_before: i64 = "",
+        /// Of them: the copy before passed both captures, and the receiver did not get it
+        lost_behind: i64 = "",
+        /// Of them: the copy before arrived, so the retransmission was needless
+        needless: i64 = "",
+        /// Lost packets without payload of the answering direction
+        acks_lost: i64 = "",
+        /// Segments that passed the near capture unseen: it has dropped them
+        missed_near: i64 = "",
+        /// Segments that passed the far capture unseen: it has dropped them
+        missed_far: i64 = "",
+        /// Median of the times from data to the ACK of it at the capture nearer to the receiver, to 3 %
+        receiver_median_ns: Option<i64> = "ns",
+        /// 95th percentile of them, likewise
+        receiver_p95_ns: Option<i64> = "ns",
+        /// Longest of them
+        receiver_max_ns: Option<i64> = "ns",
+        /// Median of the times from an ACK of new data to the next new data at the capture nearer to the sender, to 3 %
+        sender_median_ns: Option<i64> = "ns",
+        /// 95th percentile of them, likewise
+        sender_p95_ns: Option<i64> = "ns",
+    }
+}
+
+table! {
+    /// A row is what packets took between two captures of one transfer, in an interval of time.
+    PairDelayRow, PairDelayColumns in "pair_delays" {
+        /// End of the interval, by the clock of the near capture
+        time_ns: i64 = "ns",
+        /// Its length
+        span_ns: i64 = "ns",
+        /// `there` (from the near capture to the far one) or `back`
+        direction: Text = "",
+        /// Packets that both captures have
+        packets: i64 = "",
+        /// Least one-way delay, if the least ones of both directions are equal
+        delay_min_ns: i64 = "ns",
+        /// Median of them, of a sample of 32
+        delay_median_ns: i64 = "ns",
+        /// Largest of them
+        delay_max_ns: i64 = "ns",
+    }
+}
+
+table! {
+    /// A row is a packet that only one of two captures has, or whose payload was lost before or behind both.
+    PairLossRow, PairLossColumns in "pair_losses" {
+        /// When the capture that has it saw it, by the clock of the near capture
+        time_ns: i64 = "ns",
+        /// The connection, a direction with data: of an ACK the one that it answers
+        connection: Option<i64> = "",
+        /// `there` (from the near capture to the far one) or `back`
+        direction: Text = "",
+        /// `between` (lost on the path), `before` (lost before the first capture), `behind` (lost behind the second), `missed_near` or
+        /// `missed_far` (it passed, and that capture has dropped it)
+        fate: Text = "",
+        /// Place in the sender's stream, 0 for its first byte; null without payload
+        seq_bytes: Option<i64> = "B",
+        /// Payload bytes
+        size_bytes: i64 = "B",
+        /// Retransmissions of it that the sender sent before it knew better
+        retransmitted: i64 = "",
+        /// Number of the packet in the capture that shows it, from 1 on
+        frame: i64 = "",
+    }
+}

@@ -9,7 +9,7 @@ use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, NameRecordType, PcapBlockOwned, PcapError, PcapNGOption, create_reader};
 
 use crate::Error;
-use crate::input::{Input, Place};
+use crate::input::{Input, Place, SoFar};
 use crate::upright::Upright;
 
 /// One packet as it was captured.
@@ -61,23 +61,80 @@ struct Interface {
 
 /// Reads the whole file; answers its format and notes about what could not be read.
 pub fn read(place: &Place, take: &mut Take<'_>) -> Result<(&'static str, Vec<String>), Error> {
-    let bad = |reason: String| Error::Input(format!("{}: {reason}", place.name()));
-    // To open a pipe waits for who writes to it.
-    if let Place::File(path) = place
-        && let Ok(meta) = std::fs::metadata(path)
-        && !meta.is_file()
-    {
-        return Err(bad(if meta.is_dir() { "is a folder" } else { "is no regular file" }.to_owned()));
+    let mut source = Source::open(place)?;
+    while source.step(take)? {}
+    Ok(source.finish())
+}
+
+/// A file that is read block by block.
+pub struct Source {
+    reader: Box<dyn PcapReaderIterator + Send>,
+    so_far: SoFar,
+    reading: Reading,
+    capacity: usize,
+}
+
+impl Source {
+    pub fn open(place: &Place) -> Result<Source, Error> {
+        let bad = |reason: String| Error::Input(format!("{}: {reason}", place.name()));
+        // To open a pipe waits for who writes to it.
+        if let Place::File(path) = place
+            && let Ok(meta) = std::fs::metadata(path)
+            && !meta.is_file()
+        {
+            return Err(bad(if meta.is_dir() { "is a folder" } else { "is no regular file" }.to_owned()));
+        }
+        let (input, so_far) = Input::open(place).map_err(|error| bad(error.to_string()))?;
+        let reader = create_reader(BUFFER_BYTES, Upright::new(input)).map_err(|error| match error {
+            PcapError::Eof => bad("an empty file".to_owned()),
+            PcapError::ReadError => bad("cannot be read".to_owned()),
+            _ => bad("not a capture: neither pcap nor pcapng".to_owned()),
+        })?;
+        Ok(Source { reader, so_far, reading: Reading::default(), capacity: BUFFER_BYTES })
     }
-    let (input, so_far) = Input::open(place).map_err(|error| bad(error.to_string()))?;
-    let reader = create_reader(BUFFER_BYTES, Upright::new(input)).map_err(|error| match error {
-        PcapError::Eof => bad("an empty file".to_owned()),
-        PcapError::ReadError => bad("cannot be read".to_owned()),
-        _ => bad("not a capture: neither pcap nor pcapng".to_owned()),
-    })?;
-    let share = || so_far.share();
-    Reading { interfaces: Vec::new(), legacy: None, big_endian: false, dropped: 0, format: "pcap", notes: Vec::new() }
-        .all(reader, &share, take)
+
+    /// Reads the next block, or more bytes for it; answers whether the file goes on.
+    pub fn step(&mut self, take: &mut Take<'_>) -> Result<bool, Error> {
+        let place = self.reader.consumed();
+        let so_far = &self.so_far;
+        let ending = match self.reader.next() {
+            Ok((offset, block)) => {
+                self.reading.block(block, &|| so_far.share(), take)?;
+                self.reader.consume(offset);
+                return Ok(true);
+            }
+            Err(PcapError::Eof) => return Ok(false),
+            Err(PcapError::Incomplete(_)) => None,
+            Err(PcapError::BufferTooSmall) if self.capacity < BLOCK_BYTES_MAX => {
+                self.capacity *= 2;
+                self.reader.grow(self.capacity);
+                None
+            }
+            Err(PcapError::BufferTooSmall) => Some("a block claims to be longer than 256 MiB"),
+            Err(PcapError::UnexpectedEof) if self.reading.legacy.is_some() => Some("it ends in the middle of a packet"),
+            Err(PcapError::UnexpectedEof) => Some("it ends in the middle of a block"),
+            Err(PcapError::ReadError) => Some("it cannot be read any further"),
+            Err(_) => Some("its structure is damaged"),
+        };
+        let refilled = ending.is_some() || self.reader.refill().is_ok();
+        let reason = ending.or((!refilled).then_some("it cannot be read any further"));
+        if let Some(reason) = reason {
+            self.reading.notes.push(format!("{reason}, at byte {place}; what comes before was read"));
+        }
+        Ok(reason.is_none())
+    }
+
+    /// The format of the file, and notes about what could not be read.
+    pub fn finish(self) -> (&'static str, Vec<String>) {
+        let Reading { interfaces, dropped, format, mut notes, .. } = self.reading;
+        let drops = dropped + interfaces.iter().map(|interface| interface.drops).sum::<u64>();
+        if drops > 0 {
+            let packets = if drops == 1 { "packet" } else { "packets" };
+            notes
+                .push(format!("the kernel dropped {drops} {packets} of this capture: what is missing may have passed"));
+        }
+        (format, notes)
+    }
 }
 
 /// The time of the first packet of a file that has one.
@@ -109,58 +166,20 @@ struct Reading {
     notes: Vec<String>,
 }
 
-impl Reading {
-    fn all(
-        mut self,
-        mut reader: Box<dyn PcapReaderIterator + Send>,
-        share: &dyn Fn() -> f64,
-        take: &mut Take<'_>,
-    ) -> Result<(&'static str, Vec<String>), Error> {
-        let mut capacity = BUFFER_BYTES;
-        loop {
-            let place = reader.consumed();
-            let ending = match reader.next() {
-                Ok((offset, block)) => {
-                    self.block(block, share, take)?;
-                    reader.consume(offset);
-                    continue;
-                }
-                Err(PcapError::Eof) => break,
-                Err(PcapError::Incomplete(_)) => None,
-                Err(PcapError::BufferTooSmall) if capacity < BLOCK_BYTES_MAX => {
-                    capacity *= 2;
-                    Some("")
-                }
-                Err(PcapError::BufferTooSmall) => Some("a block claims to be longer than 256 MiB"),
-                Err(PcapError::UnexpectedEof) if self.legacy.is_some() => Some("it ends in the middle of a packet"),
-                Err(PcapError::UnexpectedEof) => Some("it ends in the middle of a block"),
-                Err(PcapError::ReadError) => Some("it cannot be read any further"),
-                Err(_) => Some("its structure is damaged"),
-            };
-            match ending {
-                None => {}
-                Some("") => {
-                    reader.grow(capacity);
-                }
-                Some(reason) => {
-                    self.notes.push(format!("{reason}, at byte {place}; what comes before was read"));
-                    break;
-                }
-            }
-            if reader.refill().is_err() {
-                self.notes.push(format!("it cannot be read any further, at byte {place}; what comes before was read"));
-                break;
-            }
+impl Default for Reading {
+    fn default() -> Reading {
+        Reading {
+            interfaces: Vec::new(),
+            legacy: None,
+            big_endian: false,
+            dropped: 0,
+            format: "pcap",
+            notes: Vec::new(),
         }
-        let drops = self.dropped + self.interfaces.iter().map(|interface| interface.drops).sum::<u64>();
-        if drops > 0 {
-            let packets = if drops == 1 { "packet" } else { "packets" };
-            self.notes
-                .push(format!("the kernel dropped {drops} {packets} of this capture: what is missing may have passed"));
-        }
-        Ok((self.format, self.notes))
     }
+}
 
+impl Reading {
     fn block(&mut self, block: PcapBlockOwned<'_>, share: &dyn Fn() -> f64, take: &mut Take<'_>) -> Result<(), Error> {
         match block {
             PcapBlockOwned::LegacyHeader(header) => {

@@ -26,6 +26,16 @@ impl Place {
             Place::Memory(name, _) => name.clone(),
         }
     }
+
+    /// The name without folders.
+    pub fn short_name(&self) -> String {
+        match self {
+            Place::File(path) => {
+                path.file_name().map_or_else(|| self.name(), |name| name.to_string_lossy().into_owned())
+            }
+            Place::Memory(name, _) => name.clone(),
+        }
+    }
 }
 
 /// Reads as much as there is place for: the parser takes a short read of its buffer for the whole header. A decompressor that fails in

@@ -29,12 +29,14 @@ mod link;
 mod listen;
 mod origin;
 mod packet;
+mod pair;
 mod ranges;
 mod ranks;
 mod reading;
 mod recovery;
 mod row;
 mod rtts;
+mod seen;
 mod signs;
 mod skip;
 mod stretches;
@@ -51,6 +53,7 @@ pub use fate::{Acknowledgement, Fate, Fates, Transmission};
 pub use filter::Filter;
 pub use input::Place;
 pub use listen::{Answer, Heard, Sent};
+pub use pair::{Offset, OneWay, Pair};
 
 /// How a trace is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +68,28 @@ pub struct Options {
     pub filter: Filter,
     /// A connection that sentences are wanted of, beside those that delivered most.
     pub focus: Option<i64>,
+    pub files: Files,
+}
+
+/// What several files are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Files {
+    /// Captures at two places if they are two that hold the same packets, else parts of one capture.
+    #[default]
+    Unknown,
+    OneCapture,
+    TwoPlaces,
+}
+
+impl Files {
+    /// By name.
+    pub fn named(name: &str) -> Option<Files> {
+        match name {
+            "one-capture" => Some(Files::OneCapture),
+            "two-places" => Some(Files::TwoPlaces),
+            _ => None,
+        }
+    }
 }
 
 /// Gap within a burst unless given: a little more than a frame of 1500 bytes at 1 Gb/s.
@@ -72,7 +97,8 @@ pub const BURST_GAP_NS: u64 = 15_000;
 
 impl Default for Options {
     fn default() -> Options {
-        Options { burst_gap_ns: BURST_GAP_NS, every_ns: None, vantage: None, filter: Filter::default(), focus: None }
+        let (filter, files) = (Filter::default(), Files::default());
+        Options { burst_gap_ns: BURST_GAP_NS, every_ns: None, vantage: None, filter, focus: None, files }
     }
 }
 
@@ -149,10 +175,12 @@ pub struct Summary {
     pub told: Vec<(i64, Vec<String>)>,
     /// Sentences about the troubles of all connections.
     pub ranks: Vec<String>,
+    /// What two captures of one transfer say together.
+    pub pair: Option<Pair>,
 }
 
 /// Reads a capture, pcap or pcapng, compressed by gzip or zstd or not, and puts rows into `recorder`. Several files are one capture: they
-/// are read in the order of their first packets. `watch` is called now and then and answers whether to go on.
+/// are read in the order of their first packets. Two that hold the same packets are captures at two places. `watch` is called now and then and answers whether to go on.
 pub fn analyze(
     paths: &[PathBuf],
     options: &Options,
@@ -197,9 +225,38 @@ fn read(
     recorder: &mut TraceRecorder,
     watch: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Summary, Error> {
+    if let Some((pair, twins)) = twins(places, options, watch)? {
+        return pair::read(&pair, twins, options, recorder, watch);
+    }
     let mut reading = reading::Reading::new(options, recorder);
     for place in reading::in_order(places)? {
         reading.file(&place, places.len(), watch)?;
     }
     reading.finish()
+}
+
+/// The two places that files were captured at; nothing if they are one capture.
+fn twins(
+    places: &[Place],
+    options: &Options,
+    watch: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Option<([Place; 2], pair::Twins)>, Error> {
+    let is_asked = options.files == Files::TwoPlaces;
+    let pair = match places {
+        [first, second] if options.files != Files::OneCapture => [first.clone(), second.clone()],
+        _ if is_asked => {
+            return Err(Error::Input(format!("captures at two places are two files, not {}", places.len())));
+        }
+        _ => return Ok(None),
+    };
+    let [first, second] = [0, 1].map(|at: usize| pair[at].name());
+    match pair::Twins::of(&pair, watch)? {
+        Some(twins) if twins.is_one_capture() => {
+            Err(Error::Input(format!("{first} and {second} hold the same packets at the same times: give one of them")))
+        }
+        None if is_asked => Err(Error::Input(format!(
+            "{first} and {second} have no packets in common: they are no captures of one transfer"
+        ))),
+        found => Ok(found.map(|twins| (pair, twins))),
+    }
 }

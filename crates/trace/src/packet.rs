@@ -7,6 +7,9 @@ use crate::skip::Reason;
 /// An address with its port.
 pub type End = (IpAddr, u16);
 
+/// The two ends, the smaller first, and whether they speak TCP.
+pub type Key = (End, End, bool);
+
 /// A TCP segment as it was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {

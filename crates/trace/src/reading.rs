@@ -7,10 +7,11 @@ use elephan_record::TraceRecorder;
 use crate::clock::{Clock, Tick};
 use crate::copies::Copies;
 use crate::decode::decode;
-use crate::file::{self, Frame, Item};
+use crate::file::{self, Frame, Item, Source};
 use crate::fragments::{Fragments, Joined};
 use crate::input::Place;
 use crate::packet::{Complaint, Datagram, Decoded, End, Segment, Tunnel};
+use crate::seen::Seen;
 use crate::skip::{Reason, Skipped};
 use crate::table::Connections;
 use crate::{Error, Filter, Heard, Options, Progress, Summary};
@@ -95,10 +96,42 @@ impl<'a> Reading<'a> {
         self.table.connections.listener = Some((connection, heard));
     }
 
+    /// Keeps each segment that counts, for [`Reading::take_seen`].
+    pub fn keep_seen(&mut self) {
+        self.table.connections.seen = Some(Vec::new());
+    }
+
+    /// Puts the segments that were kept since the last time into `seen`.
+    pub fn take_seen(&mut self, seen: &mut Vec<Seen>) {
+        seen.clear();
+        if let Some(kept) = &mut self.table.connections.seen {
+            std::mem::swap(kept, seen);
+        }
+    }
+
+    pub fn recorder(&mut self) -> &mut TraceRecorder {
+        self.table.connections.recorder
+    }
+
+    /// Time of the first packet, nanoseconds since 1970, and of the last, since the first.
+    pub fn span(&self) -> (u64, u64) {
+        self.clock.span()
+    }
+
     /// Reads one of `files` files.
     pub fn file(&mut self, place: &Place, files: usize, watch: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
         let before = self.files as f64;
-        let (format, notes) = file::read(place, &mut |item, share| {
+        let mut source = Source::open(place)?;
+        let mut share = |at: &Progress| watch(&Progress { share: (before + at.share) / files as f64, ..*at });
+        while self.step(&mut source, &mut share)? {}
+        let of = if files > 1 { format!("{}: ", place.name()) } else { String::new() };
+        self.close(source, &of);
+        Ok(())
+    }
+
+    /// Reads the next block of a file; answers whether the file goes on.
+    pub fn step(&mut self, source: &mut Source, watch: &mut dyn FnMut(&Progress) -> bool) -> Result<bool, Error> {
+        source.step(&mut |item, share| {
             match item {
                 Item::Name(address, name) => {
                     self.table.connections.name(address, name);
@@ -110,17 +143,29 @@ impl<'a> Reading<'a> {
             self.summary.packets += 1;
             if self.summary.packets.is_multiple_of(BETWEEN_LOOKS) {
                 self.table.connections.check()?;
-                if !watch(&Progress { share: (before + share) / files as f64, packets: self.summary.packets }) {
+                if !watch(&Progress { share, packets: self.summary.packets }) {
                     return Err(Error::Stopped);
                 }
             }
             Ok(())
-        })?;
+        })
+    }
+
+    /// Takes what a file that ends says about itself; `of` names it.
+    pub fn close(&mut self, source: Source, of: &str) {
+        let (format, notes) = source.finish();
         self.files += 1;
         self.summary.format = format;
-        let of = if files > 1 { format!("{}: ", place.name()) } else { String::new() };
         self.summary.notes.extend(notes.into_iter().map(|note| format!("{of}{note}")));
-        Ok(())
+    }
+
+    /// Gives what waits for packets that will not come to the connections.
+    pub fn settle(&mut self) {
+        for joined in self.fragments.finish() {
+            self.joined(joined, self.last);
+        }
+        let table = &mut self.table;
+        self.clock.finish(&mut |tick, packet| table.put(tick, &packet));
     }
 
     fn frame(&mut self, frame: &Frame<'_>) {
@@ -194,11 +239,7 @@ impl<'a> Reading<'a> {
 
     /// Writes what is left.
     pub fn finish(mut self) -> Result<Summary, Error> {
-        for joined in self.fragments.finish() {
-            self.joined(joined, self.last);
-        }
-        let table = &mut self.table;
-        self.clock.finish(&mut |tick, packet| table.put(tick, &packet));
+        self.settle();
         let mut summary = self.summary;
         summary.tcp_segments -= self.table.copied;
         if self.table.copied > 0 {

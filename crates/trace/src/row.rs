@@ -9,8 +9,8 @@ use crate::division::{Owner, Shares};
 use crate::finding::{self, Finding};
 use crate::half::Half;
 use crate::origin::Opening;
-use crate::packet::End;
-use crate::table::{Connections, Key, Live, event};
+use crate::packet::{End, Key};
+use crate::table::{Connections, Live, event};
 use crate::words::{self, Told};
 
 fn name_of(names: &BTreeMap<IpAddr, String>, address: IpAddr) -> String {

@@ -12,13 +12,11 @@ use crate::context::Note;
 use crate::copies::Copies;
 use crate::half::Half;
 use crate::largest::Largest;
-use crate::packet::{Complaint, Datagram, End, Segment};
+use crate::packet::{Complaint, Datagram, End, Key, Segment};
 use crate::ranks::Ranks;
 use crate::reading::counted;
+use crate::seen::Seen;
 use crate::{Error, Heard, Options, Vantage, listen};
-
-/// The two ends, the smaller first, and whether they speak TCP.
-pub type Key = (End, End, bool);
 
 /// A connection that is over is kept for its last packets for so long.
 const LINGER_NS: u64 = 10_000_000_000;
@@ -65,6 +63,8 @@ pub struct Connections<'a> {
     pub ranks: Ranks,
     /// Who is told of the segments of which row.
     pub listener: Option<(i64, &'a mut dyn FnMut(Heard))>,
+    /// Segments that count, for whoever compares two captures.
+    pub seen: Option<Vec<Seen>>,
 }
 
 impl<'a> Connections<'a> {
@@ -87,6 +87,7 @@ impl<'a> Connections<'a> {
             told: Largest::new(focus),
             ranks: Ranks::default(),
             listener: None,
+            seen: None,
         }
     }
 
@@ -174,6 +175,13 @@ impl<'a> Connections<'a> {
             let peer = peer.number.filter(|peer| peer == number);
             let peer = peer.and_then(|_| listen::answer(&live.connection.halves[1 - end], tick.now, segment, more));
             own.into_iter().chain(peer).for_each(heard);
+        }
+        if let Some(seen) = &mut self.seen {
+            let again = notes[0].is_some_and(|(about, note)| about == end && note.kind == "retransmission");
+            let (own, peer) = (&live.connection.halves[end], &live.connection.halves[1 - end]);
+            let place = own.origin.place(segment.seq.wrapping_add(u32::from(segment.syn)), own.highest);
+            let rows = [own.number, peer.number];
+            seen.push(Seen { key, tick, rows, place, again, segment: segment.clone() });
         }
         for (about, note) in notes.into_iter().flatten() {
             if let Some(number) = live.connection.halves[about].number {

@@ -25,7 +25,7 @@ Places = npt.NDArray[np.int64]
 Row = dict[str, Any]
 
 # Tables and columns that folders of earlier versions do not have.
-LATER_TABLES = ("connection_stretches", "connection_findings")
+LATER_TABLES = ("connection_stretches", "connection_findings", "pair_connections", "pair_delays", "pair_losses")
 LATER = (
     "setup_ns",
     "syn_retrans",

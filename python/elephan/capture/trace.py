@@ -17,6 +17,7 @@ from elephan.base.quantity import counted
 from elephan.capture import asked, logs, packets, sources
 from elephan.capture.activity import Activity, enough, known_stretches
 from elephan.capture.oneway import one_way_notes
+from elephan.capture.pair import FILES, Pair, pair_of
 from elephan.capture.ranked import Large, Ranked, Total
 from elephan.capture.seriesnotes import beyond_path, widened
 from elephan.capture.twin import kept
@@ -122,6 +123,12 @@ class Trace(folder.Result):
     def findings(self) -> pa.Table:
         """Causes and troubles of connections: the rows of which sentences are made."""
         return self._table("connection_findings")
+
+    @cached_property
+    def pair(self) -> Pair | None:
+        """What two captures of one transfer say together; None of a single capture or a log."""
+        found = self.summary.get("pair")
+        return pair_of(found, *(self._table(f"pair_{name}") for name in ("connections", "delays", "losses"))) if found else None
 
     @property
     def name(self) -> str:
@@ -372,13 +379,15 @@ def analyze(
     until: float | str | None = None,
     twin: bool = False,
     what_if: Mapping[str, Any] | None = None,
+    two_places: bool | None = None,
     progress: bool = False,
     report: bool = True,
 ) -> Trace:
     """Reads a capture (pcap, pcapng) or a log: an iperf3 result (`iperf3 -J`), `ss -tin`, results of Flent, qlogs of QUIC.
 
     Files may be compressed by gzip or zstd. `path`: a file, `"-"` for standard input, several files of one capture, as of a ring
-    buffer, or several results of Flent or qlogs. `host`, `port`, `since`,
+    buffer, or several results of Flent or qlogs. Two files with the same packets are captures of one transfer at two places
+    (`Trace.pair`); `two_places` says so, or that they are not. `host`, `port`, `since`,
     `until`: only packets with one of these addresses (or names of the capture), one of these ports, in this time after the first.
     `every`: interval of the series, s; without it about 2000 intervals a connection (of a log without times: 1 s). `burst_gap`:
     data segments closer than this are one burst, s; 15 us. `at`: where the capture was made, `"sender"`, `"receiver"` or
@@ -404,9 +413,11 @@ def analyze(
         raise InputError(f'a capture is made at {", ".join(VANTAGES)}, not "{at}"')
     given = asked.path_and_transfer(rate, remaining) | ({} if connection is None else {"connection": connection})
     beside = load_run(compare) if compare is not None else None
-    options: dict[str, Any] = {"vantage": at, "filter": asked.chosen(host, port, since, until)}
-    options |= {
+    options: dict[str, Any] = {
+        "vantage": at,
+        "filter": asked.chosen(host, port, since, until),
         "focus": connection,
+        "files": FILES[two_places],
         "burst_gap_ns": asked.nanoseconds(burst_gap, "burst gap"),
         "every_ns": asked.nanoseconds(every, "every"),
     }
@@ -435,8 +446,8 @@ def _trace(
     manifest = folder.manifest_head("trace", sources.stem(files[0])) | {"file": ", ".join(map(str, files)), **given}
     with sources.regular(files) as paths:
         if is_log := logs.is_log(paths[0]):
-            if options["filter"] is not None:
-                raise InputError(f"{files[0]}: a log is read whole; a filter is for captures")
+            if options["filter"] is not None or options["files"] is not None:
+                raise InputError(f"{files[0]}: a log is read whole; a filter and two places are for captures")
             tables, summary = logs.read(paths, options["every_ns"])
         else:
             tables, summary = packets.read(paths, where, options, progress)
@@ -445,13 +456,19 @@ def _trace(
         if twin or what_if is not None:
             if is_log:
                 raise InputError(f"{files[0]}: a log has no packets, so its connections have no twins")
-            trace.twin = kept.make(paths, trace.row(trace.focus), what_if)
+            trace.twin = kept.make(_at_sender(trace, paths), trace.row(trace.focus), what_if)
             summary["twin"] = trace.twin.told
     note = widened(trace, options["every_ns"]) if options["every_ns"] is not None and not is_log else ""
     if "connection" in given:
         trace.row(trace.focus)
     summary["notes"] += [note for note in (note, beyond_path(trace), *one_way_notes(trace)) if note]
     return trace
+
+
+def _at_sender(trace: Trace, paths: list[Path]) -> list[Path]:
+    """The files of a capture, of two captures the one that is nearer to the sender."""
+    near = trace.pair.near if trace.pair else None
+    return [path for path in paths if near is None or str(path) == near]
 
 
 def load_trace(path: str | os.PathLike[str]) -> Trace:

@@ -32,10 +32,13 @@ RUN = {
 }
 TRACE = {
     "connections": ("connection", "protocol"),
-    "connection_samples": ("time_ns", "span_ns"),
+    "connection_samples": ("time_ns", "span_ns", "connection"),
     "trace_events": ("time_ns", "connection", "kind"),
     "connection_stretches": ("connection", "begin_ns", "end_ns", "owner"),
     "connection_findings": ("connection", "kind", "begin_ns"),
+    "pair_connections": ("connection", "far_connection"),
+    "pair_delays": ("time_ns", "span_ns", "direction"),
+    "pair_losses": ("time_ns", "connection", "direction"),
 }
 
 

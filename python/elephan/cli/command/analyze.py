@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
+from elephan.base.errors import InputError
 from elephan.capture.sources import stem
 from elephan.capture.trace import analyze as read
 from elephan.cli.options import Json, NoReport, out_option, whole
@@ -18,7 +19,8 @@ def command(
         list[Path],
         Argument(
             metavar="FILE...",
-            help="A capture (pcap, pcapng; - is standard input), files of a ring buffer; iperf3 -J, ss -tin, Flent, qlog.",
+            help="A capture (pcap, pcapng; - is standard input), files of a ring buffer, two captures of one transfer; "
+            "iperf3 -J, ss -tin, Flent, qlog.",
         ),
     ],
     every: Annotated[str | None, Option(help="Interval of the series, as 10ms; default: 2000 in a connection.")] = None,
@@ -51,10 +53,14 @@ def command(
         list[str] | None,
         Option(metavar="KEY=VALUE", help="What if: the twin with this change, as congestion_control=bbr; may be repeated."),
     ] = None,
+    two_places: Annotated[bool, Option(help="The two files are captures of one transfer at two places.")] = False,
+    one_capture: Annotated[bool, Option(help="The files are one capture, although they hold the same packets.")] = False,
     out: Annotated[Path | None, out_option("results/NAME-trace")] = None,
     no_report: NoReport = False,
     json: Json = False,
 ) -> None:
+    if two_places and one_capture:
+        raise InputError("--two-places and --one-capture exclude each other")
     folder = out or default_folder(f"{stem(files[0])}-trace", {"command": command_line()})
     done = read(
         files,
@@ -72,6 +78,7 @@ def command(
         until=until,
         twin=twin,
         what_if=settings(what_if) if what_if else None,
+        two_places=True if two_places else False if one_capture else None,
         progress=True,
         report=False,
     )

@@ -14,6 +14,7 @@ from elephan.capture.logrows import PROBE
 from elephan.capture.oneway import DATA, way_of
 from elephan.report.figure import draw as d
 from elephan.report.figure.flow_phases import plot
+from elephan.report.figure.pair_figure import one_way
 from elephan.report.figure.probe_figures import probes
 from elephan.report.figure.twin_figures import twin
 from elephan.report.style import INK, MUTED, ORANGE, VERMILLION, Drawing, color, new_figure
@@ -376,7 +377,7 @@ def phases(trace: Trace, found: Phases) -> Drawing:
 
 def draw_all(trace: Trace) -> list[Drawing]:
     """All figures that the trace has data for."""
-    of_all = [twin(trace), throughput(trace), probes(trace)]
+    of_all = [twin(trace), throughput(trace), one_way(trace), probes(trace)]
     drawings = [*of_all, time_sequence(trace), windows(trace), round_trips(trace), bursts(trace)]
     try:
         found = trace.phases()

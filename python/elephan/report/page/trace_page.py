@@ -61,6 +61,7 @@ def answer(trace: Trace) -> list[str]:
     probes = int(rows.probes.sum())
     beside = f" and {counted(probes, 'series', 'series')} of round-trip times" if probes else ""
     lines = [f"{packets} in {span}: {counted(trace.count, 'connection')}{beside}.", *summary.get("said", [])]
+    lines += trace.pair.told if trace.pair else []
     total = trace.total
     if total is not None and total.connections > 1:
         rate = f" at {show(total.goodput_bps, 'bps')}" if total.goodput_bps else ""
