@@ -48,6 +48,23 @@ class Course:
     size: int | None = None
     # Connections beside the one that is measured: their controllers and when they begin.
     others: tuple[tuple[str, float], ...] = ()
+    # Ordinals of the packets that the link loses each way, SYNs included.
+    lost_there: tuple[int, ...] = ()
+    lost_back: tuple[int, ...] = ()
+    # When nothing gets back to the sender, and for how long.
+    ack_outages: tuple[tuple[float, float], ...] = ()
+    # Longer IP packets never pass.
+    passes: int | None = None
+    # A policer's rate and the bytes that it lets pass at once.
+    policer: tuple[float, int] | None = None
+    # Whether anybody listens at the receiver.
+    listens: bool = True
+    # Options of each socket, by the names of the module `socket` or by number: level, name, value.
+    sender_options: tuple[tuple[str, str | int, int], ...] = ()
+    receiver_options: tuple[tuple[str, str | int, int], ...] = ()
+    # What each application does over and over, as `ends.Talk` says; none: one writes, and the other reads.
+    sender_talks: tuple[tuple[str, float], ...] | None = None
+    receiver_talks: tuple[tuple[str, float], ...] | None = None
     apart: dict[str, Apart] = field(default_factory=dict)
 
     @property

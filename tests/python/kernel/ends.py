@@ -31,11 +31,74 @@ NARROW = (
 WIDE = ["pacing_rate", "max_pacing_rate", "bytes_acked", "bytes_received"]
 
 
+def set_options(one: socket.socket, options: list[tuple[str, str | int, int]]) -> None:
+    for level, name, value in options:
+        one.setsockopt(getattr(socket, level), getattr(socket, name) if isinstance(name, str) else name, value)
+
+
+class Talk:
+    """An application that goes through its steps over and over, until its peer or the time ends.
+
+    A step has a name and a number: `write` and `read` so many bytes (0: up to the peer's end), `sleep` for so many seconds, `wait`
+    that long after the beginning, `shutdown` this direction, `reset` the connection, and `stop` doing anything.
+    """
+
+    def __init__(self, connection: socket.socket, end: float) -> None:
+        self.connection, self.start, self.end = connection, time.monotonic(), end
+        connection.settimeout(0.05)
+
+    def run(self, steps: list[tuple[str, float]]) -> None:
+        with contextlib.suppress(OSError, EOFError):
+            while time.monotonic() < self.end:
+                for name, number in steps:
+                    getattr(self, name)(number)
+
+    def pause(self, until: float) -> None:
+        time.sleep(max(0.0, min(until, self.end) - time.monotonic()))
+
+    def write(self, number: float) -> None:
+        left = int(number)
+        while left and time.monotonic() < self.end:
+            with contextlib.suppress(TimeoutError):
+                left -= self.connection.send(bytes(min(left, 1 << 17)))
+
+    def read(self, number: float) -> None:
+        left = int(number) or 1 << 60
+        while left and time.monotonic() < self.end:
+            with contextlib.suppress(TimeoutError):
+                got = len(self.connection.recv(min(left, 1 << 20)))
+                left -= got
+                if got == 0 and number == 0:
+                    return
+                if got == 0:
+                    raise EOFError
+
+    def sleep(self, number: float) -> None:
+        self.pause(time.monotonic() + number)
+
+    def wait(self, number: float) -> None:
+        self.pause(self.start + number)
+
+    def shutdown(self, _: float) -> None:
+        self.connection.shutdown(socket.SHUT_WR)
+
+    def reset(self, _: float) -> None:
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+
+    def stop(self, _: float) -> None:
+        self.pause(self.end)
+
+
 def receive(address: str, given: dict[str, Any]) -> None:
+    if not given["listens"]:
+        print("nobody listens", flush=True)
+        return
     with socket.create_server((address, PORT)) as server:
         if given["receive_buffer"] is not None:
             # Connections inherit it, and it decides the window scale that they offer.
             server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, given["receive_buffer"])
+        set_options(server, given["receiver_options"])
         if given["fast_open"]:
             server.setsockopt(socket.IPPROTO_TCP, socket.TCP_FASTOPEN, 8)
         print("listening", flush=True)
@@ -44,6 +107,10 @@ def receive(address: str, given: dict[str, Any]) -> None:
         reading = []
         for _ in range(1 + len(given["others"])):
             connection = server.accept()[0]
+            if given["receiver_talks"] is not None:
+                Talk(connection, time.monotonic() + given["duration_s"]).run(given["receiver_talks"])
+                # Who closes with data unread resets the connection: the link ends this process.
+                time.sleep(given["duration_s"] + 60)
             reading.append(threading.Thread(target=read, args=(connection, given["reader_bps"])))
             reading[-1].start()
         for thread in reading:
@@ -87,6 +154,15 @@ def beside(address: str, controller: str, start: float, end: float) -> None:
                 connection.send(bytes(1 << 17))
 
 
+def talk(connection: socket.socket, address: str, end: float, steps: list[tuple[str, float]]) -> None:
+    """Connects, which may fail, talks, and closes the connection at the end; the link carries what comes then for a second."""
+    connection.settimeout(end - time.monotonic())
+    with connection, contextlib.suppress(OSError):
+        connection.connect((address, PORT))
+        Talk(connection, end).run(steps)
+    time.sleep(max(0.0, end + 1 - time.monotonic()))
+
+
 def send(address: str, given: dict[str, Any], out: str) -> None:
     seconds = given["duration_s"]
     connection = socket.socket()
@@ -96,7 +172,12 @@ def send(address: str, given: dict[str, Any], out: str) -> None:
     if given["paced"]:
         connection.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, FASTEST)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, given["controller"].encode())
+    set_options(connection, given["sender_options"])
     start = time.monotonic()
+    if given["sender_talks"] is not None:
+        talk(connection, address, start + seconds, given["sender_talks"])
+        Path(out).write_text(json.dumps({"columns": [], "rows": []}))
+        return
     connection.connect((address, PORT))
     rows: list[tuple[float, ...]] = []
 

@@ -1,8 +1,9 @@
 """A link between two network namespaces, for one TCP connection of this machine's kernel through it.
 
 `python link.py PARAMETERS.json` with the keys of `courses.Course`, `sysctl` of each end, `seed` of what the link draws, and `out`,
-the file that gets the result: what the sender saw (`TCP_INFO` every 5 ms) and what the link carried. The link adds nothing to an IP
-packet. Needs root, /dev/net/tun and ip(8).
+the file that gets the result: what the sender saw (`TCP_INFO` every 5 ms) and what the link carried. With a second argument, a folder,
+the link writes there what passes the sender's device, the middle and the receiver's device (`taps.py`). The link adds nothing to an
+IP packet. Needs root, /dev/net/tun and ip(8).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import time
 from collections import deque
 from pathlib import Path
 from typing import Any
+
+from taps import Taps
 
 TUNSETIFF = 0x400454CA
 IFF_TUN, IFF_NO_PI = 0x0001, 0x1000
@@ -58,9 +61,11 @@ def in_space(role: str, *words: str) -> list[str]:
 class Link:
     """Towards the receiver a queue and a rate; back the delay alone."""
 
-    def __init__(self, given: dict[str, Any], sender: int, receiver: int) -> None:
-        self.given, self.sender, self.receiver = given, sender, receiver
-        self.lost = set(given["lost"])
+    def __init__(self, given: dict[str, Any], sender: int, receiver: int, taps: Taps | None) -> None:
+        self.given, self.sender, self.receiver, self.taps = given, sender, receiver, taps
+        self.lost, self.lost_there, self.lost_back = (set(given[name]) for name in ("lost", "lost_there", "lost_back"))
+        # What a policer lets pass at once, in bytes, and when that was.
+        self.tokens, self.filled_at = float("inf"), 0.0
         # Heaps of when packets are due, in the order of their coming where that is the same.
         self.there: list[tuple[float, int, bytes]] = []
         self.back: list[tuple[float, int, bytes]] = []
@@ -68,7 +73,7 @@ class Link:
         self.carried, self.marked = 0, 0
         self.starts: deque[float] = deque()
         self.free_at = 0.0
-        self.segments, self.acks, self.new, self.newest = 0, 0, 0, 0
+        self.segments, self.acks, self.new, self.newest, self.packets = 0, 0, 0, 0, 0
         self.isn: int | None = None
         # When the first packet came, from which the times of `given` count.
         self.began: float | None = None
@@ -76,10 +81,13 @@ class Link:
 
     def forward(self, now: float, packet: bytes) -> None:
         self.began = now if self.began is None else self.began
+        self.packets += 1
         while self.starts and self.starts[0] <= now:
             self.starts.popleft()
         first, lost = self.segments, self.is_lost(packet)
-        if lost or len(self.starts) >= self.given["buffer"]:
+        if lost or self.packets in self.lost_there or len(self.starts) >= self.given["buffer"]:
+            return
+        if len(packet) > (self.given["passes"] or len(packet)) or not self.is_within_rate(now, len(packet)):
             return
         if self.given["mark_above"] is not None and len(self.starts) > self.given["mark_above"]:
             packet = self.marks(packet)
@@ -88,7 +96,7 @@ class Link:
             self.starts.append(start)
         self.free_at = start + 8 * len(packet) / self.given["rate_bps"]
         due, data = self.free_at + self.delay(now), self.segments > first
-        if self.is_down(start) or (data and self.given["loss"] and self.random.random() < self.given["loss"]):
+        if self.is_down(start, "outages") or (data and self.given["loss"] and self.random.random() < self.given["loss"]):
             return
         held_back, extra = self.given["reorder"]
         if data and held_back and self.random.random() < held_back:
@@ -96,13 +104,36 @@ class Link:
         copies = 2 if data and self.given["duplicate"] and self.random.random() < self.given["duplicate"] else 1
         for _ in range(copies):
             self.put(self.there, due, packet)
+        self.tap("middle", due - self.delay(now) / 2, packet)
+
+    def back_from(self, now: float, packet: bytes) -> None:
+        """A packet of the receiver comes."""
+        self.acks += 1
+        lost = self.given["ack_loss"] and self.random.random() < self.given["ack_loss"]
+        if not lost and self.acks not in self.lost_back and not self.is_down(now, "ack_outages"):
+            self.put(self.back, now + self.delay(now), packet)
+            self.tap("middle", now + self.delay(now) / 2, packet)
+
+    def tap(self, place: str, at: float, packet: bytes) -> None:
+        if self.taps is not None:
+            self.taps.see(place, at, packet)
+
+    def is_within_rate(self, now: float, size: int) -> bool:
+        """Whether a policer, which queues nothing, lets a packet pass (a token bucket)."""
+        if self.given["policer"] is None:
+            return True
+        rate_bps, burst = self.given["policer"]
+        self.tokens, self.filled_at = min(burst, self.tokens + (now - self.filled_at) * rate_bps / 8), now
+        passes = self.tokens >= size
+        self.tokens -= size if passes else 0
+        return passes
 
     def delay(self, now: float) -> float:
         at, delay_s = self.given["new_delay"] or (0.0, self.given["delay_s"])
         return delay_s if self.began is not None and now >= self.began + at else self.given["delay_s"]
 
-    def is_down(self, now: float) -> bool:
-        return self.began is not None and any(at <= now - self.began < at + lasts for at, lasts in self.given["outages"])
+    def is_down(self, now: float, way: str) -> bool:
+        return self.began is not None and any(at <= now - self.began < at + lasts for at, lasts in self.given[way])
 
     def put(self, heap: list[tuple[float, int, bytes]], due: float, packet: bytes) -> None:
         self.carried += 1
@@ -136,11 +167,12 @@ class Link:
         return self.new in self.lost
 
     def deliver(self, now: float) -> None:
-        for queue, fd in ((self.there, self.receiver), (self.back, self.sender)):
+        for queue, fd, place in ((self.there, self.receiver, "receiver"), (self.back, self.sender, "sender")):
             while queue and queue[0][0] <= now:
                 due, _, packet = heapq.heappop(queue)
                 self.delivered += 1
                 self.late += now - due > LATE_S
+                self.tap(place, time.perf_counter(), packet)
                 os.write(fd, packet)
 
     def take(self, fd: int) -> None:
@@ -150,12 +182,8 @@ class Link:
                 if packet[0] >> 4 != 4 or packet[9] != 6:
                     continue  # neighbour discovery
                 now = time.perf_counter()
-                if fd == self.sender:
-                    self.forward(now, packet)
-                else:
-                    self.acks += 1
-                    if not self.given["ack_loss"] or self.random.random() >= self.given["ack_loss"]:
-                        self.put(self.back, now + self.delay(now), packet)
+                self.tap("sender" if fd == self.sender else "receiver", now, packet)
+                (self.forward if fd == self.sender else self.back_from)(now, packet)
 
     def run(self, sending: subprocess.Popen[bytes]) -> None:
         end = time.perf_counter() + self.given["duration_s"] + 5
@@ -185,7 +213,8 @@ def main() -> None:
         samples = Path(given["out"]).with_suffix(".samples")
         words = [ENDS["receiver"][1], sys.argv[1], str(samples)]
         sending = subprocess.Popen(in_space("sender", sys.executable, ends, "send", *words))
-        link = Link(given, sender, receiver)
+        taps = Taps() if len(sys.argv) > 2 else None
+        link = Link(given, sender, receiver, taps)
         try:
             link.run(sending)
         finally:
@@ -194,6 +223,8 @@ def main() -> None:
         seen = json.loads(samples.read_text())
         told = {"segments": link.segments, "acks": link.acks, "marked": link.marked, "late": link.late / max(1, link.delivered)}
         Path(given["out"]).write_text(json.dumps(seen | told))
+        if taps is not None:
+            taps.write(Path(sys.argv[2]))
     finally:
         remove()
 
