@@ -11,9 +11,6 @@ the reason, and must still be as far outside as it says there.
 from __future__ import annotations
 
 import json
-import os
-import platform
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,20 +18,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernel.compare import TooBusy, distance, figures, inside, kernel, simulated
+from kernel.compare import TooBusy, distance, figures, inside, kernel, missing, simulated
 from kernel.courses import COURSES
 
-
-def reason() -> str:
-    release = tuple(int(part) for part in platform.release().split("-")[0].split(".")[:2] if part.isdigit())
-    if platform.system() != "Linux" or release < (6, 16):
-        return "no Linux from 6.16 on, whose defaults the stack has"
-    if os.geteuid() != 0 or not Path("/dev/net/tun").exists() or shutil.which("ip") is None:
-        return "needs root, /dev/net/tun and ip"
-    return ""
-
-
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(reason()), reason=reason())]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing())]
 
 
 @pytest.mark.parametrize("name", COURSES)

@@ -63,6 +63,11 @@ pub fn bytes(bytes: u64) -> String {
     scaled(bytes as f64, "B", &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")], 3)
 }
 
+/// Bits per second: `4.2 Mb/s`.
+pub fn rate(bps: u64) -> String {
+    scaled(bps as f64, "b/s", &[(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")], 3)
+}
+
 /// A share: `57 %`.
 pub fn share(part: u64, whole: u64) -> String {
     format!("{} %", digits(100.0 * part as f64 / whole.max(1) as f64, 2))

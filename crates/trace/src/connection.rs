@@ -47,6 +47,10 @@ pub struct Connection {
     syn: Option<u64>,
     syns: u32,
     syn_ack: Option<u64>,
+    /// The last SYN and the last SYN-ACK that a time stamp may echo: when, and its own time stamp. What the first echo says of the round
+    /// trip to the end that was called.
+    stamped: [Option<(u64, u32)>; 2],
+    far: Option<u64>,
     /// Which end the capture is at, or 2 for neither; nothing if that is not known.
     near: Option<usize>,
     options: Watched,
@@ -113,6 +117,8 @@ impl Connection {
             syn: None,
             syns: 0,
             syn_ack: None,
+            stamped: [None; 2],
+            far: None,
             near: None,
             options,
         }
@@ -228,6 +234,7 @@ impl Connection {
         let now = tick.now;
         // Of a time that is not the packet's own nothing can be said.
         self.syns += u32::from(!tick.own);
+        let stamps = segment.options.timestamps.filter(|_| tick.own);
         match (segment.syn, segment.ack.is_some()) {
             (true, false) => {
                 self.opener = Some(end == 0);
@@ -236,6 +243,7 @@ impl Connection {
                 self.asks_acc_ecn = self.asks_ecn && segment.ae;
                 self.syn.get_or_insert(now);
                 self.syns += 1;
+                self.stamped[0] = stamps.map(|(own, _)| (now, own));
             }
             (true, true) => {
                 self.opener = Some(end == 1);
@@ -250,6 +258,13 @@ impl Connection {
                 // A retransmitted SYN-ACK answers nobody knows what.
                 self.syns += u32::from(self.syn_ack.is_some());
                 self.syn_ack.get_or_insert(now);
+                // Only the first answer to a SYN came at once.
+                if let Some((at, _)) =
+                    self.stamped[0].take().filter(|&(_, own)| stamps.is_some_and(|(_, echo)| echo == own))
+                {
+                    self.far = Some(self.far.map_or(now - at, |far| far.min(now - at)));
+                }
+                self.stamped[1] = stamps.map(|(own, _)| (now, own));
             }
             (false, true) => {
                 let (Some(syn), Some(syn_ack), Some(opener)) = (self.syn, self.syn_ack, self.opener) else { return };
@@ -257,11 +272,14 @@ impl Connection {
                     return;
                 }
                 self.setup = Some(now - syn);
-                if self.syns != 1 {
-                    return;
-                }
-                self.handshake_rtt = Some(now - syn);
-                let (far, near) = (syn_ack - syn, now - syn_ack);
+                // Of retransmitted SYNs the time stamps say which was answered.
+                let echoed = self.stamped[1].filter(|&(_, own)| stamps.is_some_and(|(_, echo)| echo == own));
+                let (far, near) = match self.far.zip(echoed) {
+                    _ if self.syns == 1 => (syn_ack - syn, now - syn_ack),
+                    Some((far, (at, _))) => (far, now - at),
+                    None => return,
+                };
+                self.handshake_rtt = Some(far + near);
                 self.trips = Some((far, near));
                 if self.near.is_none() {
                     self.near = Some(match () {

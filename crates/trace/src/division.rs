@@ -67,6 +67,11 @@ impl Shares {
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
+
+    fn shift(&mut self, time: u64, from: Owner, to: Owner) {
+        self.0[from as usize] -= time;
+        self.0[to as usize] += time;
+    }
 }
 
 /// What an answer tells the sender.
@@ -76,7 +81,13 @@ pub struct Answer {
     pub window: Option<u64>,
     /// The round trip is longer than its least by a queue.
     pub queued: bool,
+    /// It carries data of the peer: what follows may answer that.
+    pub asks: bool,
 }
+
+/// A segment that follows an ACK within this time, and a part of the time that the ACK takes to the sender, was let out by the ACK.
+const PROMPT_NS: u64 = 500_000;
+const PROMPT_PART: u64 = 50;
 
 /// What the sender knows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -157,6 +168,7 @@ pub struct Division {
     /// The totals when the last new data was acknowledged.
     settled: Shares,
     settled_at: u64,
+    settled_drained_ns: u64,
     pub view: View,
     /// When data came last, the least time that a byte took (ps), which is how a link spaces segments, and since when they have come no
     /// further apart.
@@ -165,8 +177,12 @@ pub struct Division {
     train_at: Option<u64>,
     /// The train began with what the application had just written.
     train_is_first: bool,
-    /// How long the last answer takes to the sender.
+    /// How long the last answer takes to the sender, and when one without data last let the sender go on.
     after: u64,
+    freed_at: Option<u64>,
+    /// Since when the end of what the application wrote is all that has been sent, and the time that is the application's since then.
+    drained_at: u64,
+    drained_ns: u64,
     /// Answers that have not reached the sender, with the times when they will.
     pending: VecDeque<(u64, Answer)>,
     pub stretches: Stretches,
@@ -196,6 +212,9 @@ impl Division {
         }
         let (is_first, before) = (self.view.inflight() == 0 || self.view.drained, self.view.highest);
         change(&mut self.view);
+        if self.view.highest > before {
+            self.go_on(now);
+        }
         self.view.is_beyond |= self.view.edge > 0 && self.view.highest > self.view.edge;
         if self.is_in_train(now, self.view.highest.saturating_sub(before), is_first) {
             match self.view.owner() {
@@ -208,6 +227,16 @@ impl Division {
             }
         }
         self.settle(now);
+    }
+
+    /// New data comes at `now`. If an ACK has let it out, a short segment before it was no end of what the application wrote.
+    fn go_on(&mut self, now: u64) {
+        let near = PROMPT_NS + self.after / PROMPT_PART;
+        if self.freed_at.is_some_and(|freed| now - freed.min(now) <= near) {
+            self.totals.shift(self.drained_ns, Owner::Application, Owner::Path);
+            self.stretches.rename((self.drained_at, now), Owner::Application, Owner::Path);
+        }
+        (self.drained_at, self.drained_ns) = (now, 0);
     }
 
     /// Returns whether what has no owner yet may have left together with the segment that comes at `now`: a link keeps such segments no
@@ -255,6 +284,23 @@ impl Division {
         self.at.filter(|_| self.owner == Some(Owner::Application) && self.view.inflight() == 0)
     }
 
+    /// The peer has sent data. Returns since when nothing is in flight, if all that the application wrote was sent: what was on its way
+    /// before was the path's.
+    pub fn asked(&mut self) -> Option<u64> {
+        let idle = self.idle_since()?;
+        self.totals.shift(self.drained_ns, Owner::Application, Owner::Path);
+        self.settled.shift(self.settled_drained_ns, Owner::Application, Owner::Path);
+        self.stretches.rename((self.drained_at, idle), Owner::Application, Owner::Path);
+        (self.drained_ns, self.settled_drained_ns) = (0, 0);
+        Some(idle)
+    }
+
+    /// A probe shows at `now` that the sender still takes the window for closed.
+    pub fn was_closed(&mut self, now: u64) {
+        self.arrive(now);
+        self.own(now, Some(Owner::Closed));
+    }
+
     /// The data of the SYN does not count.
     pub fn refuse(&mut self) {
         (self.at, self.owner, self.view.highest) = (None, None, 0);
@@ -264,11 +310,16 @@ impl Division {
         let opens = self.owner == Some(Owner::Closed) && answer.window != Some(0);
         let news = answer.acked > self.view.answer.acked || opens;
         self.view.answer = answer;
+        self.freed_at = if news { Some(now).filter(|_| !answer.asks) } else { self.freed_at };
         self.settle(now);
         if news && self.at.is_some() {
             self.own(now, None);
-            (self.settled, self.settled_at) = (self.totals, now);
+            self.keep(now);
         }
+    }
+
+    fn keep(&mut self, now: u64) {
+        (self.settled, self.settled_at, self.settled_drained_ns) = (self.totals, now, self.drained_ns);
     }
 
     /// The state may have changed at `now`.
@@ -285,6 +336,9 @@ impl Division {
         let (Some(at), Some(owner)) = (self.at, owner.or(self.owner)) else { return };
         if until > at {
             self.totals.0[owner as usize] += until - at;
+            if owner == Owner::Application && self.view.drained {
+                self.drained_ns += until - at;
+            }
             self.stretches.add(at, until, owner);
             self.at = Some(until);
         }
@@ -297,7 +351,12 @@ impl Division {
         let open = self.view.inflight() > 0 || self.owner == Some(Owner::Closed);
         if open {
             self.own(last, None);
-            (self.settled, self.settled_at) = (self.totals, last);
+            self.keep(last);
+        }
+        // The last data of all was on its way: no application could have been faster.
+        self.settled.shift(self.settled_drained_ns, Owner::Application, Owner::Path);
+        if self.settled_drained_ns > 0 {
+            self.stretches.rename((self.drained_at, self.settled_at), Owner::Application, Owner::Path);
         }
         self.stretches.finish(self.settled_at);
         self.settled
@@ -315,7 +374,7 @@ mod tests {
     }
 
     fn ack(acked: u64, window: u64) -> Answer {
-        Answer { acked, window: Some(window), queued: false }
+        Answer { acked, window: Some(window), ..Answer::default() }
     }
 
     /// 10 of path, 90 idle, 20 full, 30 closed, 10 of path: by hand.

@@ -20,7 +20,7 @@ use crate::division::Division;
 use crate::origin::Origin;
 use crate::ranges::Holes;
 use crate::recovery::Recovery;
-use crate::rtts::{Echoes, Recent, Rtts};
+use crate::rtts::{Echoes, Rtts};
 use crate::signs::Signs;
 
 /// A hole that is filled so soon was reordering, when no round-trip time is known.
@@ -98,8 +98,13 @@ pub struct Half {
     unseen: Holes,
     outstanding: VecDeque<Sent>,
     echoes: Echoes,
-    /// Of a capture between the ends: the round trip from here to the sender and back, by time stamps.
-    to_sender_and_back: Recent,
+    /// Away from the sender: the round trip from here to the sender and back, by time stamps of segments that no application held back.
+    to_sender_and_back: Rtts,
+    is_between: bool,
+    /// Since when the window is open after it was closed, if the sender has sent no new data since.
+    opened_at: Option<u64>,
+    /// A full segment, as far as its options say.
+    full: u64,
     pub window: Option<u64>,
     /// Whether the scale of the peer's windows is known.
     pub scale_known: bool,
@@ -152,7 +157,10 @@ impl Half {
             unseen: Holes::default(),
             outstanding: VecDeque::new(),
             echoes: Echoes::default(),
-            to_sender_and_back: Recent::default(),
+            to_sender_and_back: Rtts::default(),
+            is_between: false,
+            opened_at: None,
+            full: MSS,
             window: None,
             scale_known: false,
             probed: 0,
@@ -211,6 +219,14 @@ impl Half {
 
     fn inflight(&self) -> u64 {
         self.highest.saturating_sub(self.acked)
+    }
+
+    /// By how much of its round trip, the least of all being the path, the direction's round trip is longer: half of the time at least.
+    pub fn queue(&self) -> Option<(u64, u64)> {
+        let of = |rtts: &Rtts| Some((rtts.min?, rtts.quantile(0.5)? - rtts.min?));
+        let (least, longer) = of(&self.rtts)?;
+        let (more_least, more) = of(&self.to_sender_and_back).filter(|_| self.is_between).unwrap_or((0, 0));
+        Some((least + more_least, longer + more))
     }
 
     /// The largest segment with data that was sent.

@@ -10,6 +10,7 @@
 
 mod amount;
 mod bins;
+mod cause;
 mod clock;
 mod connection;
 mod context;
@@ -34,6 +35,7 @@ mod ranges;
 mod ranks;
 mod reading;
 mod recovery;
+mod rounds;
 mod row;
 mod rtts;
 mod seen;

@@ -25,7 +25,9 @@ fn weight(finding: &Finding) -> Option<u64> {
         Kind::Unanswered | Kind::BlackHole | Kind::Stuck | Kind::Icmp(_) => Some(finding.spell.count),
         Kind::SlowSetup | Kind::Closed | Kind::Timer | Kind::Outage | Kind::Silence => Some(finding.value),
         Kind::Lossy => Some(finding.value),
-        Kind::DelayedAck | Kind::FixedWindow | Kind::Queue | Kind::Marks | Kind::AccEcn => None,
+        Kind::DelayedAck | Kind::Unasked | Kind::FixedWindow | Kind::FullLink => None,
+        Kind::Pacing | Kind::SlowStart | Kind::LossCuts => None,
+        Kind::Queue | Kind::Marks | Kind::AccEcn => None,
     }
 }
 
@@ -93,7 +95,7 @@ mod tests {
         let mut ranks = Ranks::default();
         for i in 1..=5u64 {
             let spell = Spell { begin: i * 1_000_000_000, end: 0, frame: i, count: 2 };
-            let finding = Finding { kind: Kind::SlowSetup, spell, value: i * 1_000_000_000, beside: 0, by: None };
+            let finding = Finding::new(Kind::SlowSetup, spell, i * 1_000_000_000, 0);
             ranks.add(&finding, || format!("c{i}"));
         }
         let said = "5 connections were slow to set up: c5 (5 s at 5 s, packet 5), c4 (4 s at 4 s, packet 4), \

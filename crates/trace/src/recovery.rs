@@ -51,6 +51,8 @@ pub struct Recovery {
     /// What had been sent when the window was last cut.
     recover: Option<u64>,
     cut: Option<Cut>,
+    /// When the first cut was that is not taken back.
+    pub first_cut: Option<u64>,
     /// Of the last retransmission.
     pub kind: Kind,
     /// The last retransmission came when a timer ran out.
@@ -141,6 +143,7 @@ impl Recovery {
         };
         self.recover = Some(cwr.unwrap_or(before));
         self.cuts += 1;
+        self.first_cut.get_or_insert(context.now);
         self.by_mark = by_loss.is_none();
         self.marked += u64::from(self.by_mark);
         let note = Note { kind: "cut", place, bytes: 0, at: context.now };
@@ -158,6 +161,7 @@ impl Recovery {
             cut.needless += bytes;
             if cut.bytes > 0 && cut.needless >= cut.bytes {
                 self.cuts -= 1;
+                self.first_cut = self.first_cut.filter(|_| self.cuts > 0);
                 (self.cut, self.recover) = (None, None);
             }
         }

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use elephan_record::{ConnectionFindingRow, ConnectionRow, ConnectionSampleRow, ConnectionStretchRow, Text};
 
+use crate::cause;
 use crate::division::{Owner, Shares};
 use crate::finding::{self, Finding};
 use crate::half::Half;
@@ -77,6 +78,7 @@ impl Connections<'_> {
         };
         let mut found = if number == first { finding::of_connection(c) } else { Vec::new() };
         found.extend(finding::of_half(c, end, shares));
+        cause::price(&mut found, &c.halves[end], shares);
         for one in &found {
             let row = ConnectionFindingRow {
                 connection: number,
@@ -87,6 +89,7 @@ impl Connections<'_> {
                 count: one.spell.count as i64,
                 value: one.value as i64,
                 beside: one.beside as i64,
+                cost_ns: one.cost_ns() as i64,
             };
             self.recorder.connection_findings.push(row);
         }

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use crate::packet::{Complaint, Trouble};
+use crate::rounds::Rounds;
 use crate::rtts::Rtts;
 
 /// A delayed ACK comes after 20 ms at the earliest (Linux `TCP_DELACK_MIN` is 40 ms, BSD's old timer ran every 200 ms), and so many
@@ -24,37 +25,6 @@ pub struct Spell {
 impl Spell {
     pub fn ns(&self) -> u64 {
         self.end.saturating_sub(self.begin)
-    }
-}
-
-/// How much was in flight in each round: a fixed window keeps one level.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Rounds {
-    end: u64,
-    most: u64,
-    pub level: u64,
-    /// Rounds at this level, and all of them.
-    pub at_level: u32,
-    pub count: u32,
-}
-
-impl Rounds {
-    pub fn sent(&mut self, inflight: u64) {
-        self.most = self.most.max(inflight);
-    }
-
-    /// A round ends when all that was outstanding at its beginning is acknowledged.
-    pub fn acked(&mut self, acked: u64, highest: u64, segment: u64) {
-        if acked < self.end || self.most == 0 {
-            return;
-        }
-        self.count += 1;
-        if self.most.abs_diff(self.level) <= segment {
-            self.at_level += 1;
-        } else if self.most > self.level {
-            (self.level, self.at_level) = (self.most, 1);
-        }
-        (self.end, self.most) = (highest + 1, 0);
     }
 }
 
@@ -83,6 +53,9 @@ pub struct Signs {
     /// Waits for a delayed ACK that the next small segment had to make.
     pub waits: Rtts,
     pub waited: Spell,
+    /// The time in which nothing was in flight until the peer sent data, and when that last came.
+    pub unasked_ns: u64,
+    asked_at: u64,
     /// An ACK came so late that a segment may have waited for it: when, and how late.
     late_ack: Option<(u64, u64)>,
     /// The largest segment that was acknowledged, and one that was not.
@@ -219,9 +192,13 @@ impl Signs {
         self.late_ack = is_late.then_some((now, wait));
     }
 
-    /// The peer has sent data: what follows may answer that.
-    pub fn asked(&mut self) {
+    /// The peer has sent data, which the sender gets at `now`: what follows may answer that. Nothing was in flight since `idle`.
+    pub fn asked(&mut self, idle: Option<u64>, now: u64) {
         self.late_ack = None;
+        if let Some(idle) = idle {
+            self.unasked_ns += now.saturating_sub(idle.max(self.asked_at));
+        }
+        self.asked_at = now;
     }
 
     /// New data up to `acked` is acknowledged, the largest segment of it with `bytes`.

@@ -30,6 +30,19 @@ impl Stretches {
         }
     }
 
+    /// What is `from`'s between two times is `to`'s.
+    pub fn rename(&mut self, (since, until): (u64, u64), from: Owner, to: Owner) {
+        let first = self.kept.partition_point(|stretch| stretch.1 <= since);
+        for (begin, end, owner) in self.kept.split_off(first) {
+            let (low, high) = (since.clamp(begin, end), until.clamp(begin, end));
+            for (begin, end, is_within) in [(begin, low, false), (low, high, true), (high, end, false)] {
+                if begin < end {
+                    self.add(begin, end, if is_within && owner == from { to } else { owner });
+                }
+            }
+        }
+    }
+
     /// Nothing counts that came after `end`.
     pub fn finish(&mut self, end: u64) {
         self.kept.retain(|stretch| stretch.0 < end);
@@ -40,6 +53,12 @@ impl Stretches {
 
     pub fn all(&self) -> &[Stretch] {
         &self.kept
+    }
+
+    /// The time of `owner` between `begin` and `end`.
+    pub fn within(&self, owner: Owner, begin: u64, end: u64) -> u64 {
+        let own = self.kept.iter().filter(|stretch| stretch.2 == owner);
+        own.map(|stretch| stretch.1.min(end).saturating_sub(stretch.0.max(begin))).sum()
     }
 
     #[inline(never)]

@@ -2,19 +2,10 @@
 
 use elephan_record::ConnectionRow;
 
-use crate::amount::{at, bytes, counted, number, share, time};
-use crate::finding::{Finding, Kind};
+use crate::amount::{at, bytes, counted, number, rate, time};
+use crate::cause::{SEGMENTS_MIN, limited};
+use crate::finding::{Finding, Kind, TURNS_MIN};
 use crate::packet::Trouble;
-
-/// A share of the time that is named, at least.
-const SHARE_MIN: f64 = 0.05;
-/// A rate means something from so many segments and round trips on.
-const SEGMENTS_MIN: i64 = 10;
-const ROUNDS_MIN: i64 = 2;
-const LINK: &str = "the rate of a full link, where a queue stood";
-const PATH: &str = "the path or the congestion window";
-/// Turns from which on the traffic is requests and answers.
-const TURNS_MIN: i64 = 3;
 
 /// One direction: its row, its two ends, where the capture stands, and what was found.
 pub struct Told<'a> {
@@ -27,8 +18,10 @@ pub struct Told<'a> {
 
 /// Sentences about a direction and, where something is wrong with it, about the other one.
 pub fn lines(own: &Told<'_>, peer: Option<&Told<'_>>) -> Vec<String> {
-    let mut lines: Vec<String> = [setup(own.row), place(own), limited(own)].into_iter().flatten().collect();
-    lines.extend(own.findings.iter().filter_map(|finding| sentence(own, finding)));
+    let (ends, others): (Vec<&Finding>, Vec<&Finding>) = own.findings.iter().partition(|one| one.kind.ends());
+    let mut lines: Vec<String> = ends.into_iter().filter_map(|finding| sentence(own, finding)).collect();
+    lines.extend([setup(own), place(own), limited(own.row, own.findings, own.destination)].into_iter().flatten());
+    lines.extend(others.into_iter().filter_map(|finding| sentence(own, finding)));
     lines.extend(closed(own));
     lines.extend(retransmissions(own.row));
     if let Some(peer) = peer {
@@ -41,13 +34,17 @@ pub fn lines(own: &Told<'_>, peer: Option<&Told<'_>>) -> Vec<String> {
     lines
 }
 
-fn setup(row: &ConnectionRow) -> Option<String> {
+fn setup(told: &Told<'_>) -> Option<String> {
+    let row = told.row;
     let took = row.setup_ns?;
     let again = match row.syn_retrans {
         0 => String::new(),
         count => format!(", with {}", counted(count as u64, "retransmitted SYN")),
     };
-    Some(format!("Its set-up took {}{again}.", time(took as u64)))
+    let is_most = told.findings.iter().any(|one| one.kind == Kind::SlowSetup)
+        && 2 * took >= row.data_end_ns.unwrap_or(row.end_ns) - row.start_ns;
+    let most = if is_most { ": most of its time" } else { "" };
+    Some(format!("Its set-up took {}{again}{most}.", time(took as u64)))
 }
 
 /// Where the capture was made, and how that is known.
@@ -68,66 +65,8 @@ fn place(told: &Told<'_>) -> Option<String> {
     }
 }
 
-fn held(row: &ConnectionRow) -> [Option<i64>; 8] {
-    [
-        row.held_application_ns,
-        row.held_closed_ns,
-        row.held_window_ns,
-        row.held_recovery_ns,
-        row.held_timer_ns,
-        row.held_rate_ns,
-        row.held_path_ns,
-        row.held_unknown_ns,
-    ]
-}
-
-fn limited(told: &Told<'_>) -> Option<String> {
-    let row = told.row;
-    // Nobody acknowledged anything: the capture may have one direction only.
-    row.goodput_bps?;
-    let times = held(row).map(|time| time.unwrap_or(0) as u64);
-    let whole: u64 = times.iter().sum();
-    let round = row.handshake_rtt_ns.max(row.min_rtt_ns).unwrap_or(0);
-    if row.data_segs_out < SEGMENTS_MIN || (whole as i64) < ROUNDS_MIN * round || whole == 0 {
-        return None;
-    }
-    let seen = match (row.cong_signals, row.segs_retrans) {
-        (0, 0) => "no loss seen".to_owned(),
-        (0, _) => "no cut of the window".to_owned(),
-        (cuts, _) => format!("{} of the window", counted(cuts as u64, "cut")),
-    };
-    let names = [
-        "the sender, which had nothing in flight",
-        "the receiver's closed window",
-        "the receiver's full window",
-        "losses that were being repaired",
-        "waiting for a timer after a loss",
-        LINK,
-        PATH,
-        "what the capture does not show",
-    ];
-    let mut named: Vec<(u64, &str)> = times.into_iter().zip(names).collect();
-    named.retain(|(time, _)| *time as f64 >= SHARE_MIN * whole as f64);
-    named.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
-    // How the window moved is told once, with the link or with the path.
-    let first = named.iter().position(|(_, words)| [LINK, PATH].contains(words));
-    let said: Vec<String> = named
-        .iter()
-        .enumerate()
-        .map(|(at, (time, words))| {
-            let seen = if first == Some(at) { format!(", {seen}") } else { String::new() };
-            format!("{words}{seen} ({} of the time)", share(*time, whole))
-        })
-        .collect();
-    let unscaled = match row.max_rwin_rcvd {
-        None => "; the scale of the receiver's window is not known, so a full window is not seen",
-        Some(_) => "",
-    };
-    (!said.is_empty()).then(|| format!("It was limited by {}{unscaled}.", said.join(", then by ")))
-}
-
 fn sentence(told: &Told<'_>, finding: &Finding) -> Option<String> {
-    let Finding { kind, spell, value, beside, by } = *finding;
+    let Finding { kind, spell, value, beside, by, .. } = *finding;
     let span = format!("{} to {}", at(spell.begin), at(spell.end));
     let shown = if spell.frame > 0 { format!(" (packet {})", spell.frame) } else { String::new() };
     Some(match kind {
@@ -178,6 +117,21 @@ fn sentence(told: &Told<'_>, finding: &Finding) -> Option<String> {
             bytes(value),
             bytes(beside)
         ),
+        Kind::FullLink => format!(
+            "In {} rounds its segments left evenly at {}, while a queue made the round-trip time longer, by {} in the median: a full \
+             link.",
+            number(spell.count),
+            rate(value),
+            time(beside)
+        ),
+        Kind::Pacing => format!(
+            "In {} rounds its segments left evenly at {}, whatever came back, and no queue stood: pacing, or the rate at which the \
+             application writes.",
+            number(spell.count),
+            rate(value)
+        ),
+        // The sentence about what limited the connection says it all.
+        Kind::Unasked | Kind::SlowStart | Kind::LossCuts => return None,
         Kind::Queue => format!(
             "The round-trip time grew from {} to {}: a queue of up to {}.",
             time(value),
@@ -258,7 +212,7 @@ fn retransmissions(row: &ConnectionRow) -> Option<String> {
 /// How long the sender took to answer its peer, if that happened several times.
 fn turns(told: &Told<'_>) -> Option<String> {
     let row = told.row;
-    let count = row.turns.filter(|&turns| turns >= TURNS_MIN)?;
+    let count = row.turns.filter(|&turns| turns >= TURNS_MIN as i64)?;
     let (median, p90, longest) = (row.turn_median_ns?, row.turn_p90_ns?, row.turn_max_ns?);
     let does = if row.opener == Some(true) { "sent its next request" } else { "answered" };
     let trip = row.to_sender_ns.filter(|&trip| trip > 0).map_or(String::new(), |trip| {

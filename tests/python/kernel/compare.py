@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,6 +37,16 @@ SEEDS = 20
 
 class TooBusy(Exception):
     """The machine could not keep the time of a link."""
+
+
+def missing() -> str:
+    """Returns what this machine lacks for the link; nothing if it has all."""
+    release = tuple(int(part) for part in platform.release().split("-")[0].split(".")[:2] if part.isdigit())
+    if platform.system() != "Linux" or release < (6, 16):
+        return "no Linux from 6.16 on, whose defaults the stack has"
+    if os.geteuid() != 0 or not Path("/dev/net/tun").exists() or shutil.which("ip") is None:
+        return "needs root, /dev/net/tun and ip"
+    return ""
 
 
 @dataclass

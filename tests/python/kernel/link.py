@@ -1,9 +1,9 @@
 """A link between two network namespaces, for one TCP connection of this machine's kernel through it.
 
-`python link.py PARAMETERS.json` with the keys of `courses.Course`, `sysctl` of each end, `seed` of what the link draws, and `out`,
-the file that gets the result: what the sender saw (`TCP_INFO` every 5 ms) and what the link carried. With a second argument, a folder,
-the link writes there what passes the sender's device, the middle and the receiver's device (`taps.py`). The link adds nothing to an
-IP packet. Needs root, /dev/net/tun and ip(8).
+`python link.py PARAMETERS.json [FOLDER]` with the keys of `courses.Course`, `sysctl` of each end, `seed` of what the link draws,
+and `out`, the file that gets the result: what the sender saw (`TCP_INFO` every 5 ms) and what the link carried. The folder gets
+captures of what passes the sender's device, the middle and the receiver's device (`taps.py`). The link adds nothing to an IP
+packet. Needs root, /dev/net/tun and ip(8).
 """
 
 from __future__ import annotations

@@ -54,7 +54,10 @@ impl Half {
                 self.counts.zero_rwin_rcvd += 1;
                 window_note("zero_window")
             }
-            Some(0) if window > 0 => window_note("window_opened"),
+            Some(0) if window > 0 => {
+                self.opened_at = Some(context.now);
+                window_note("window_opened")
+            }
             _ => note,
         };
         [first, needless]
@@ -92,25 +95,30 @@ impl Half {
     /// What an answer tells the sender, and what it hints at; `acked` before it, and whether something was outstanding.
     fn learn(&mut self, context: &Context, segment: &Segment, acked: u64, waits: bool) {
         let now = context.now;
+        self.is_between = context.vantage == Vantage::Between;
+        let back = Some(&self.to_sender_and_back).filter(|back| self.is_between && back.count > 0);
         let queued = self.rtts.recent().is_some_and(|recent| {
             let base = self.rtts.min.into_iter().chain(context.handshake_rtt).min().unwrap_or(recent);
+            let (recent, base) = match back {
+                Some(back) => (recent + back.recent().unwrap_or(0), self.rtts.min.unwrap_or(0) + back.min.unwrap_or(0)),
+                None => (recent, base),
+            };
             recent > base + (base / 4).max(QUEUE_MIN_NS)
         });
         let recent = match context.vantage {
-            Vantage::Receiver => self.rtts.recent(),
-            Vantage::Between => self.to_sender_and_back.least(),
+            Vantage::Receiver | Vantage::Between => self.to_sender_and_back.recent(),
             _ => None,
         };
         let to_sender = recent.or(context.to_sender).unwrap_or(0);
-        let answer = Answer { acked: self.acked, window: self.window, queued };
+        let answer = Answer { acked: self.acked, window: self.window, queued, asks: segment.len > 0 };
         self.division.view.recover = self.recovery.losing();
         self.division.answered(now, to_sender, answer);
         let view = self.division.view;
-        self.signs.rounds.acked(view.answer.acked, view.highest, self.segment());
+        self.signs.rounds.acked(now, (view.answer.acked, view.highest), self.segment());
         self.signs.answer((now, context.frame), self.counts.segs_retrans, (!self.recovery.is_on(self.acked), waits));
         if segment.len > 0 {
-            self.signs.asked();
-        } else if self.acked > acked && self.acked == self.highest && self.last_len < self.segment() {
+            self.signs.asked(self.division.asked(), now + to_sender);
+        } else if self.acked > acked && self.acked == self.highest && self.last_len < self.full {
             let wait = now.saturating_sub(self.last_data.unwrap_or(now));
             self.signs.late(now, wait, context.to_receiver.unwrap_or(0));
         }

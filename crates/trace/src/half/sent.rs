@@ -36,18 +36,22 @@ impl Half {
         }
         self.origin.or_begin(data_seq);
         let before = self.highest;
-        let note =
-            if segment.len > 0 { self.data(context, data_seq, u64::from(segment.len)) } else { self.bare(segment) };
+        let note = if segment.len > 0 {
+            self.data(context, data_seq, u64::from(segment.len))
+        } else {
+            self.bare(context, segment)
+        };
         let again = note.filter(|note| note.kind == "retransmission").map(|note| (note.place, note.bytes));
         // Without ECN, or with AccECN, CWR means something else.
         let said = context.ecn && segment.cwr && !segment.syn && self.highest > before;
         let cwr = said.then(|| self.highest.saturating_sub(u64::from(segment.len)));
         let cut = self.recovery.look(context, (before, self.acked), again, cwr);
+        let held_back = self.division.view.drained;
         if segment.len > 0 {
             self.divide(context, segment, note, lost_before);
         }
         if let Some((_, echo)) = segment.options.timestamps.filter(|_| !segment.syn) {
-            self.echoed(context, echo);
+            self.echoed(context, echo, held_back);
         }
         self.settle(context);
         if segment.fin && !self.fin {
@@ -95,11 +99,9 @@ impl Half {
         let is_new = note.is_none_or(|note| note.kind == "missed");
         (self.largest, self.last_len) = (self.largest.max(len), len);
         let whole = self.segment();
-        let unit = match self.largest {
-            largest if largest <= whole => largest,
-            _ if segment.options.timestamps.is_some() => whole.saturating_sub(TIMESTAMP_BYTES).max(1),
-            _ => whole,
-        };
+        let options = if segment.options.timestamps.is_some() { TIMESTAMP_BYTES } else { 0 };
+        self.full = whole.saturating_sub(options).max(1);
+        let unit = if self.largest <= whole { self.largest } else { self.full };
         let alone = self.highest.saturating_sub(self.acked) <= len;
         let drained = len % unit.max(1) != 0 || (segment.psh && len < whole / 2 && alone);
         let view = (self.highest, self.recovery.losing(), self.fin, self.scale_known);
@@ -113,6 +115,7 @@ impl Half {
         });
         self.signs.rounds.sent(self.division.view.inflight());
         if is_new {
+            self.signs.rounds.fresh(now);
             self.signs.fresh((now, context.frame), to_sender, (alone, self.counts.segs_retrans));
         }
         if let Some(note) = again {
@@ -122,10 +125,16 @@ impl Half {
     }
 
     /// A segment without payload: below a closed window it asks whether that is still closed (Linux `tcp_xmit_probe_skb`).
-    fn bare(&mut self, segment: &Segment) -> Option<Note> {
+    fn bare(&mut self, context: &Context, segment: &Segment) -> Option<Note> {
         let flagged = segment.syn || segment.fin || segment.rst;
-        if !flagged && self.window == Some(0) && self.origin.place(segment.seq, self.acked) + 1 == self.acked as i64 {
+        let is_closed = self.window == Some(0);
+        // A sender that still asks has not learned that the window is open.
+        let is_late = self.opened_at.is_some();
+        if !flagged && (is_closed || is_late) && self.origin.place(segment.seq, self.acked) + 1 == self.acked as i64 {
             self.counts.window_probes += 1;
+            if is_late {
+                self.division.was_closed(context.now);
+            }
         }
         None
     }
@@ -213,6 +222,7 @@ impl Half {
         }
         let begin = begin.max(self.highest);
         self.highest = end;
+        self.opened_at = None;
         if self.outstanding.len() < OUTSTANDING_MAX {
             self.outstanding.push_back(Sent { begin, end, at: context.now, again: !context.own_time });
         }
@@ -229,13 +239,14 @@ impl Half {
         true
     }
 
-    /// The sender echoes this TSval.
-    fn echoed(&mut self, context: &Context, echo: u32) {
-        if let Some(at) = self.echoes.echoed(echo).filter(|_| context.own_time) {
-            match context.vantage {
-                Vantage::Between => self.to_sender_and_back.add(context.now.saturating_sub(at)),
-                _ => self.rtt(context.now, at),
-            }
+    /// The sender echoes this TSval; `held_back`: it had come to the end of what its application wrote before.
+    fn echoed(&mut self, context: &Context, echo: u32, held_back: bool) {
+        let Some(at) = self.echoes.echoed(echo).filter(|_| context.own_time) else { return };
+        if !held_back {
+            self.to_sender_and_back.add(context.now.saturating_sub(at));
+        }
+        if context.vantage != Vantage::Between {
+            self.rtt(context.now, at);
         }
     }
 }
