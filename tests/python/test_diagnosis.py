@@ -115,7 +115,7 @@ def test_an_outage_has_its_times_and_what_came_again(tmp_path: Path) -> None:
     trace, row = analysed(c, tmp_path)
     # From the last of the flight to the last of the timeouts.
     assert shares(row)["timer"] == pytest.approx(4.5 / (row["data_end_ns"] - row["data_start_ns"]) * 1e9, rel=0.02)
-    (line,) = [line for line in trace.told(trace.focus) if "outage" in line]
+    (line,) = [line for line in trace.told(trace.focus) if "(an outage)" in line]
     assert float(line.split()[1]) == pytest.approx(begin - 1, abs=2e-3)
     assert "; then 15 segments came again" in line  # three timeouts and the flight
     check_sums(trace)

@@ -180,7 +180,7 @@ pub struct Division {
     /// How long the last answer takes to the sender, and when one without data last let the sender go on.
     after: u64,
     freed_at: Option<u64>,
-    /// Since when the end of what the application wrote is all that has been sent, and the time that is the application's since then.
+    /// When the last new data came and, if it ended what the application wrote, the time that is the application's since then.
     drained_at: u64,
     drained_ns: u64,
     /// Answers that have not reached the sender, with the times when they will.
@@ -210,10 +210,11 @@ impl Division {
             },
             _ => {}
         }
-        let (is_first, before) = (self.view.inflight() == 0 || self.view.drained, self.view.highest);
+        let (drained, before) = (self.view.drained, self.view.highest);
+        let is_first = self.view.inflight() == 0 || drained;
         change(&mut self.view);
         if self.view.highest > before {
-            self.go_on(now);
+            self.go_on(now, drained);
         }
         self.view.is_beyond |= self.view.edge > 0 && self.view.highest > self.view.edge;
         if self.is_in_train(now, self.view.highest.saturating_sub(before), is_first) {
@@ -230,9 +231,9 @@ impl Division {
     }
 
     /// New data comes at `now`. If an ACK has let it out, a short segment before it was no end of what the application wrote.
-    fn go_on(&mut self, now: u64) {
+    fn go_on(&mut self, now: u64, drained: bool) {
         let near = PROMPT_NS + self.after / PROMPT_PART;
-        if self.freed_at.is_some_and(|freed| now - freed.min(now) <= near) {
+        if drained && self.freed_at.is_some_and(|freed| now - freed.min(now) <= near) {
             self.totals.shift(self.drained_ns, Owner::Application, Owner::Path);
             self.stretches.rename((self.drained_at, now), Owner::Application, Owner::Path);
         }
@@ -288,6 +289,9 @@ impl Division {
     /// before was the path's.
     pub fn asked(&mut self) -> Option<u64> {
         let idle = self.idle_since()?;
+        if !self.view.drained {
+            return Some(idle);
+        }
         self.totals.shift(self.drained_ns, Owner::Application, Owner::Path);
         self.settled.shift(self.settled_drained_ns, Owner::Application, Owner::Path);
         self.stretches.rename((self.drained_at, idle), Owner::Application, Owner::Path);
@@ -337,7 +341,7 @@ impl Division {
         if until > at {
             self.totals.0[owner as usize] += until - at;
             if owner == Owner::Application && self.view.drained {
-                self.drained_ns += until - at;
+                self.drained_ns += until.saturating_sub(at.max(self.drained_at));
             }
             self.stretches.add(at, until, owner);
             self.at = Some(until);
