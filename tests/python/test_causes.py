@@ -18,7 +18,7 @@ KEPT = Path(__file__).parent / "data" / "causes"
 @pytest.mark.parametrize("file", sorted(KEPT.glob("*.pcap.gz")), ids=lambda file: file.name)
 def test_a_kept_capture_names_its_cause_first(file: Path) -> None:
     """The file's name has the connection and the place, which elephan must find by itself."""
-    name = file.name.removesuffix(".pcap.gz").rpartition(", ")[0]
+    name = file.name.removesuffix(".pcap.gz").rpartition(", ")[0].replace("Mb-s", "Mb/s")
     lines = told(file, None)
     assert verdict(name, lines).is_well, "\n".join(lines)
 

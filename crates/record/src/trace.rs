@@ -239,8 +239,9 @@ table! {
         /// The connection
         connection: i64 = "",
         /// `refused`, `unanswered`, `slow_setup`, `reset`, `closed`, `timer`, `outage`, `silence`, `stuck`, `black_hole`, `lossy`,
-        /// `delayed_ack`, `unasked`, `fixed_window`, `pacing`, `slow_start`, `loss_cuts`, `queue`, `marks` or `acc_ecn`. Of errors that ICMP reports
-        /// `icmp_too_big`, `icmp_no_port`, `icmp_prohibited`, `icmp_unreachable`, `icmp_expired` or `icmp_bad_header`
+        /// `delayed_ack`, `unasked`, `fixed_window`, `full_link`, `pacing`, `slow_start`, `loss_cuts`, `queue`, `marks` or `acc_ecn`. Of
+        /// errors that ICMP reports `icmp_too_big`, `icmp_no_port`, `icmp_prohibited`, `icmp_unreachable`, `icmp_expired` or
+        /// `icmp_bad_header`
         kind: Text = "",
         /// From
         begin_ns: i64 = "ns",
@@ -250,11 +251,12 @@ table! {
         frame: i64 = "",
         /// How often: SYNs, timeouts and retransmissions, waits, rounds, cuts, errors
         count: i64 = "",
-        /// What it is about: nanoseconds of `slow_setup`, `closed`, `timer`, `outage`, `silence`, `delayed_ack`, `unasked` and `queue` (the least round
-        /// trip), bytes of `stuck`, `black_hole`, `fixed_window` and `slow_start` (the most in flight), bits a second of `pacing`, cuts of `loss_cuts`,
-        /// segments of `lossy`, marks of `marks` and `acc_ecn`, the MTU of `icmp_too_big`
+        /// What it is about: nanoseconds of `slow_setup`, `closed`, `timer`, `outage`, `silence`, `delayed_ack`, `unasked` and `queue` (the
+        /// least round trip), bytes of `stuck`, `black_hole`, `fixed_window` and `slow_start` (the most in flight), bits a second of
+        /// `full_link` and `pacing`, cuts of `loss_cuts`, segments of `lossy`, marks of `marks` and `acc_ecn`, the MTU of `icmp_too_big`
         value: i64 = "",
-        /// What it is beside: the largest segment that passed, the window that was offered, the long round trip, all segments, all cuts
+        /// What it is beside: the largest segment that passed, the window that was offered, the long round trip, the median of the queue
+        /// (ns) of `full_link` and `pacing`, all segments, all cuts
         beside: i64 = "",
         /// The time that it explains. Rows of a connection begin with what ended it, then they have what explains most first
         cost_ns: i64 = "ns",

@@ -182,7 +182,11 @@ pub fn of_half(c: &Connection, end: usize, shares: &Shares) -> Vec<Finding> {
     }
     let spell =
         Spell { begin: half.data_start.unwrap_or(c.start), end: half.data_end.unwrap_or(c.end), ..Spell::default() };
-    let own = steady_rate(half, shares, spell).or_else(|| fixed_window(half, shares, spell));
+    // Where the place is not known, a queue may stand behind it.
+    let is_known = c.vantage(end) != Vantage::Unknown;
+    let own = steady_rate(half, shares, spell)
+        .filter(|one| is_known || one.kind != Kind::Pacing)
+        .or_else(|| fixed_window(half, shares, spell));
     found.extend([slow_start(half, shares), own, loss_cuts(half, shares)].into_iter().flatten());
     let mut put = |kind, spell, value, beside| found.push(Finding::new(kind, spell, value, beside));
     let (again, all) = (half.counts.segs_retrans, half.counts.data_segs_out);

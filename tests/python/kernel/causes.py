@@ -82,7 +82,7 @@ CAUSES: dict[str, Cause] = {
             (("write", 3e6), ("stop", 0)),
             (("read", 5e5), ("sleep", 4), ("read", 0), ("stop", 0)),
             receive_buffer=200_000,
-            buffer=1000,
+            **FAST,
         ),
         ("closed",),
         (*LOSS, "application", "link"),

@@ -8,6 +8,8 @@ use crate::packet::Segment;
 use crate::ranges::Holes;
 use crate::recovery::Again;
 
+/// A time that is longer than the least one by less than this part of it is as short as the path's.
+const HELD_BACK_PART: u64 = 64;
 /// So many identifications in a row are not missing, but others.
 const IDENTS_MAX: u16 = 4096;
 /// The option, padded, in each segment (RFC 7323).
@@ -242,8 +244,11 @@ impl Half {
     /// The sender echoes this TSval; `held_back`: it had come to the end of what its application wrote before.
     fn echoed(&mut self, context: &Context, echo: u32, held_back: bool) {
         let Some(at) = self.echoes.echoed(echo).filter(|_| context.own_time) else { return };
-        if !held_back {
-            self.to_sender_and_back.add(context.now.saturating_sub(at));
+        let took = context.now.saturating_sub(at);
+        // Of such a segment only as short a time as the path's is no wait of the application.
+        let least = self.to_sender_and_back.min.into_iter().chain(context.to_sender).min();
+        if !held_back || least.is_some_and(|least| took <= least + least / HELD_BACK_PART) {
+            self.to_sender_and_back.add(took);
         }
         if context.vantage != Vantage::Between {
             self.rtt(context.now, at);
