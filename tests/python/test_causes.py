@@ -48,7 +48,8 @@ def test_causes_of_new_captures_are_named_first(tmp_path: Path) -> None:
         with contextlib.suppress(TooBusy):
             captured(name, tmp_path)
             for asked, one in verdicts(name, tmp_path).items():
-                assert not one.wrong, f"{name}, {asked}: {one.wrong}"
+                known = {cause for place, cause in CAUSES[name].known if place == ASKED[asked][0]}
+                assert set(one.wrong) <= known, f"{name}, {asked}: {one.wrong}"
                 if is_hidden(name, asked):
                     continue
                 well[asked], all_of[asked] = well[asked] + one.is_right, all_of[asked] + 1
