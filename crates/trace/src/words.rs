@@ -102,6 +102,29 @@ fn sentence(told: &Told<'_>, finding: &Finding) -> Option<String> {
             time(value)
         ),
         Kind::Lossy => return None,
+        Kind::DelayedAck | Kind::FixedWindow | Kind::FullLink | Kind::Pacing | Kind::Queue => steady(finding),
+        // The sentence about what limited the connection says it all.
+        Kind::Unasked | Kind::SlowStart | Kind::LossCuts => return None,
+        Kind::Marks => format!(
+            "{} of {} were by ECN: the receiver reported marks in {}.",
+            number(spell.count),
+            format_args!("{} of the window", counted(beside, "cut")),
+            counted(value, "segment")
+        ),
+        Kind::Icmp(trouble) => {
+            let by = by.map_or("A router".to_owned(), |by| by.to_string());
+            let times = if spell.count > 1 { format!(", {} times", number(spell.count)) } else { String::new() };
+            format!("{by} reported by ICMP at {}{shown}{times}: {}.", at(spell.begin), reported(trouble, value))
+        }
+        Kind::AccEcn => format!("Both ends use AccECN: the receiver counted {}.", counted(value, "marked packet")),
+    })
+}
+
+/// The sentence about what the rounds of a connection have in common.
+fn steady(finding: &Finding) -> String {
+    let Finding { kind, spell, value, beside, .. } = *finding;
+    let shown = if spell.frame > 0 { format!(" (packet {})", spell.frame) } else { String::new() };
+    match kind {
         Kind::DelayedAck => format!(
             "{} times a small segment waited for the ACK of the one before it, {} in the median and {} in all: Nagle's algorithm \
              and a delayed ACK (first at {}{shown}).",
@@ -130,27 +153,13 @@ fn sentence(told: &Told<'_>, finding: &Finding) -> Option<String> {
             number(spell.count),
             rate(value)
         ),
-        // The sentence about what limited the connection says it all.
-        Kind::Unasked | Kind::SlowStart | Kind::LossCuts => return None,
-        Kind::Queue => format!(
+        _ => format!(
             "The round-trip time grew from {} to {}: a queue of up to {}.",
             time(value),
             time(beside),
             time(beside - value)
         ),
-        Kind::Marks => format!(
-            "{} of {} were by ECN: the receiver reported marks in {}.",
-            number(spell.count),
-            format_args!("{} of the window", counted(beside, "cut")),
-            counted(value, "segment")
-        ),
-        Kind::Icmp(trouble) => {
-            let by = by.map_or("A router".to_owned(), |by| by.to_string());
-            let times = if spell.count > 1 { format!(", {} times", number(spell.count)) } else { String::new() };
-            format!("{by} reported by ICMP at {}{shown}{times}: {}.", at(spell.begin), reported(trouble, value))
-        }
-        Kind::AccEcn => format!("Both ends use AccECN: the receiver counted {}.", counted(value, "marked packet")),
-    })
+    }
 }
 
 /// What an ICMP error means; `mtu` is what it names.
