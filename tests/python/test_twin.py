@@ -93,7 +93,7 @@ def test_a_folder_keeps_the_twin(tmp_path: Path) -> None:
     assert told["congestion_control"] == "reno"
     assert told["rate_bps"] == pytest.approx(20e6, rel=0.02)
     assert told["what_if"][0]["change"] == {"congestion_control": "cubic"}
-    kept = el.load_trace(tmp_path / "traced")
+    kept = el.load(tmp_path / "traced")
     assert kept.twin is not None
     assert kept.twin.told == told
     # The scenario is whole: it runs by itself, and loses what the capture lost.

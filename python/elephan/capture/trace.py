@@ -456,7 +456,7 @@ def _trace(
         if twin or what_if is not None:
             if is_log:
                 raise InputError(f"{files[0]}: a log has no packets, so its connections have no twins")
-            trace.twin = kept.make(_at_sender(trace, paths), trace.row(trace.focus), what_if)
+            trace.twin = kept.make(_at_sender(trace, paths), trace.row(trace.focus), what_if, progress)
             summary["twin"] = trace.twin.told
     note = widened(trace, options["every_ns"]) if options["every_ns"] is not None and not is_log else ""
     if "connection" in given:

@@ -38,10 +38,10 @@ class Kept:
         parquet.write_table(self.samples, partial / SAMPLES)
 
 
-def make(files: Sequence[Path], row: Mapping[str, Any], what_if: Mapping[str, Any] | None) -> Kept:
+def make(files: Sequence[Path], row: Mapping[str, Any], what_if: Mapping[str, Any] | None, progress: bool) -> Kept:
     """Returns the twin of a connection of a capture, and what a change would have done to it."""
-    twin = twin_of(files, row)
-    answers = [ask(twin, what_if)] if what_if is not None else []
+    twin = twin_of(files, row, progress=progress)
+    answers = [ask(twin, what_if, progress=progress)] if what_if is not None else []
     return Kept(words.as_dict(twin, answers), core.to_toml(twin.scenario), _samples(twin))
 
 

@@ -161,7 +161,7 @@ def _losses(packets: Packets, base: float, longest: float, slack: float) -> tupl
     if not lost.size or not once.size:
         return otherwise
     waits = packets.covered_s[once] - packets.sent_s[once] - base
-    beside = np.array([_beside(packets, once, waits, place, base) for place in lost])
+    beside = np.array([_beside(packets, once, waits, int(place), base) for place in lost])
     # A few packets that the host itself held up are no queue.
     top = FULL * min(longest, float(np.quantile(beside, 0.9)))
     full = beside >= top

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from elephan.base.progress import bar
 from elephan.capture.twin.packets import Packets, read
 from elephan.capture.twin.scenario import SENDER
 from elephan.capture.twin.start import ended_at
@@ -67,10 +68,16 @@ def first_s(packets: Packets) -> float:
     return float(packets.sent_s[0]) if packets.sent_s.size else 0.0
 
 
-def replays(real: Packets, scenario: Mapping[str, Any], controllers: Iterable[str], segment: int) -> list[Replay]:
+def replays(
+    real: Packets, scenario: Mapping[str, Any], controllers: Sequence[str], segment: int, progress: bool = False
+) -> list[Replay]:
     """Returns the replays under congestion controls, the nearest first."""
     threshold = ended_at(real, segment)
-    found = [min(_variants(real, scenario, one, segment, threshold), key=_distance) for one in controllers]
+    found = []
+    with bar("twin", 1.0, progress) as shown:
+        for number, one in enumerate(controllers):
+            found.append(min(_variants(real, scenario, one, segment, threshold), key=_distance))
+            shown.set((number + 1) / len(controllers))
     found.sort(key=_distance)
     # Of those that the capture does not tell apart the registry's first comes first.
     alike = [one for one in found if one.distance <= found[0].distance + ALIKE]

@@ -56,8 +56,13 @@ def replayed(real: Packets, path: FittedPath, ends: Ends, writes: Writes) -> dic
     return scenario.replayed(path, ends, writes, real.marks_at.tolist(), real.done_s - replay.first_s(real) + ends.first_s)
 
 
-def twin_of(files: Sequence[Path], row: Mapping[str, Any], controllers: Sequence[str] | None = None) -> Twin:
-    """Returns the twin of a row of `connections` of a capture. Raises InputError where the capture does not show enough."""
+def twin_of(
+    files: Sequence[Path], row: Mapping[str, Any], controllers: Sequence[str] | None = None, progress: bool = False
+) -> Twin:
+    """Returns the twin of a row of `connections` of a capture. Raises InputError where the capture does not show enough.
+
+    `controllers`: congestion controls to try; without it all that there are.
+    """
     name = f"connection {row['connection']}"
     if row["protocol"] != "tcp" or not row["data_segs_out"]:
         raise InputError(f"{name}: it sent no data over TCP, so it has no twin")
@@ -80,7 +85,7 @@ def twin_of(files: Sequence[Path], row: Mapping[str, Any], controllers: Sequence
     ends = _ends(row, real, int(announced), segment)
     words = replayed(real, path, ends, writes)
     chosen = list(controllers) if controllers is not None else replay.candidates(ends.ecn != "off")
-    return Twin(row, real, path, ends, writes, full, tuple(replay.replays(real, words, chosen, segment)))
+    return Twin(row, real, path, ends, writes, full, tuple(replay.replays(real, words, chosen, segment, progress)))
 
 
 def _ends(row: Mapping[str, Any], real: Packets, announced: int, segment: int) -> Ends:

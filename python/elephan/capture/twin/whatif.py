@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from elephan.base.errors import InputError
+from elephan.base.progress import bar
 from elephan.capture.twin import replay, scenario
 from elephan.capture.twin.path import FittedPath
 from elephan.capture.twin.twin import Twin, with_control
@@ -24,15 +25,15 @@ from elephan.result.run import run
 REPETITIONS = 16
 ERROR_MIN = 0.02  # of a twin, even where it met its capture better
 LONGER = 20.0  # a changed transfer may take so many times as long
-_WAY, _BACK = (f"links.{scenario.SWITCH}->{scenario.RECEIVER}", f"links.{scenario.RECEIVER}->{scenario.SWITCH}")
-# What a user calls the keys of a twin's path, and which they are.
-SHORT: Mapping[str, tuple[str, ...]] = {
-    "rate": (f"{_WAY}.rate",),
-    "delay": (f"{_WAY}.delay", f"{_BACK}.delay"),
-    "loss": (f"{_WAY}.loss",),
-    "queue": (f"{_WAY}.queue",),
-    "buffer": (f"{_WAY}.queue.limit",),
-    "congestion_control": (f"traffic.{scenario.FLOW}.congestion_control",),
+_LINK = f"links.{scenario.SWITCH}->{scenario.RECEIVER}"
+# What a user calls the keys of a twin's path.
+SHORT: Mapping[str, str] = {
+    "rate": f"{_LINK}.forward.rate",
+    "delay": f"{_LINK}.delay",
+    "loss": f"{_LINK}.forward.loss",
+    "queue": f"{_LINK}.forward.queue",
+    "buffer": f"{_LINK}.forward.queue.limit",
+    "congestion_control": f"traffic.{scenario.FLOW}.congestion_control",
 }
 
 
@@ -58,14 +59,10 @@ class Answer:
 
 def overrides(change: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the overrides of a twin's scenario that a change means."""
-    found: dict[str, Any] = {}
-    for key, value in change.items():
-        for path in SHORT.get(key, (key,)):
-            found[path] = value
-    return found
+    return {SHORT.get(key, key): value for key, value in change.items()}
 
 
-def ask(twin: Twin, change: Mapping[str, Any], repetitions: int = REPETITIONS, seed: int = 1) -> Answer:
+def ask(twin: Twin, change: Mapping[str, Any], repetitions: int = REPETITIONS, seed: int = 1, progress: bool = False) -> Answer:
     """Returns what a change would have done to the captured transfer. Raises InputError for a change that the twin cannot make."""
     if not change:
         raise InputError("what if: say what changes, such as congestion_control=bbr, rate=1Gbps, buffer=200p")
@@ -73,14 +70,16 @@ def ask(twin: Twin, change: Mapping[str, Any], repetitions: int = REPETITIONS, s
     draws = random.Random(seed)
     lasts = twin.real.done_s - replay.first_s(twin.real)
     base, other = [], []
-    for repetition in range(repetitions):
-        path, share = _drawn(twin, draws, repetition == 0)
-        words = scenario.caused(path, twin.ends, twin.writes, share, lasts * LONGER)
-        # Where slow start would end on another path the capture does not tell.
-        words = with_control(words, twin.best if repetition % 2 == 0 else dataclasses.replace(twin.best, options={}))
-        drawn = draws.randrange(1 << 31)
-        base.append(_outcome(words, {}, drawn, twin.writes.ended, lasts))
-        other.append(_outcome(words, changed, drawn, twin.writes.ended, lasts))
+    with bar("what if", 1.0, progress) as shown:
+        for repetition in range(repetitions):
+            path, share = _drawn(twin, draws, repetition == 0)
+            words = scenario.caused(path, twin.ends, twin.writes, share, lasts * LONGER)
+            # Where slow start would end on another path the capture does not tell.
+            words = with_control(words, twin.best if repetition % 2 == 0 else dataclasses.replace(twin.best, options={}))
+            drawn = draws.randrange(1 << 31)
+            base.append(_outcome(words, {}, drawn, twin.writes.ended, lasts))
+            other.append(_outcome(words, changed, drawn, twin.writes.ended, lasts))
+            shown.set((repetition + 1) / repetitions)
     captured = lasts if twin.writes.ended else 8 * float(twin.real.bytes.sum()) / lasts
     without, ratios = np.array(base), np.array(other) / np.array(base)
     error = max(abs(float(np.median(without)) / captured - 1), ERROR_MIN)
