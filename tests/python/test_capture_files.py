@@ -36,6 +36,12 @@ def gre(ether_type: int, payload: bytes, flags: int = 0, more: bytes = b"") -> b
     return s.ipv4(struct.pack(">HH", flags, ether_type) + more + payload, ("192.0.2.1", "192.0.2.2"), protocol=47)
 
 
+def minimal(packet: bytes) -> bytes:
+    """The packet in the form of RFC 2004: both addresses in front of its payload."""
+    header = packet[9:10] + b"\x80\0\0" + packet[16:20] + packet[12:16]
+    return s.ipv4(header + packet[20:], ("192.0.2.1", "192.0.2.2"), protocol=55)
+
+
 OUTER = ("192.0.2.1", "192.0.2.2")
 WRAPS = {
     "VLAN": lambda p: mac(0x8100, b"\0\5\x08\0" + p),
@@ -67,6 +73,8 @@ FURTHER = {
     "NSH": (lambda p: mac(0x894F, b"\x0f\xc2\2\1\0\0\1\xff" + p), "NSH"),
     "EoIP": (lambda p: mac(0x0800, gre(0x6400, mac(0x0800, p), 0x2001, struct.pack(">HH", 14 + len(p), 256))), "EoIP"),
     "EtherIP": (lambda p: mac(0x0800, s.ipv4(b"\x30\0" + mac(0x0800, p), OUTER, protocol=97)), "EtherIP"),
+    "minimal encapsulation": (lambda p: mac(0x0800, minimal(p)), "minimal encapsulation"),
+    "routes in GRE": (lambda p: mac(0x0800, gre(0x0800, p, 0x4000, b"\0" * 4 + b"\x08\0\0\4" + b"\0" * 8)), "GRE"),
     "WCCP": (lambda p: mac(0x0800, gre(0x883E, b"\0\0\0\0" + p)), "GRE"),
     "Frame Relay in GRE": (lambda p: mac(0x0800, gre(0x6559, b"\x18\x41\3\xcc" + p)), "GRE"),
     "MPLS in GRE": (lambda p: mac(0x0800, gre(0x8847, b"\0\1\1\x40" + p)), "GRE"),

@@ -57,7 +57,12 @@ impl Link {
         let (impairments, share) = (&self.impairments, |share: f64| share > 0.0 && share < 1.0);
         let late = impairments.reorder.as_ref().is_some_and(|late| share(late.share) || late.extra.is_random());
         let jitter = impairments.jitter.as_ref().is_some_and(|jitter| jitter.extra.is_random());
-        is_drawn(&self.loss) || is_drawn(&impairments.mark) || late || jitter || share(impairments.duplicate) || self.queue.answers().is_random
+        is_drawn(&self.loss)
+            || is_drawn(&impairments.mark)
+            || late
+            || jitter
+            || share(impairments.duplicate)
+            || self.queue.answers().is_random
     }
 }
 

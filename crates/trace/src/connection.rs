@@ -272,6 +272,10 @@ impl Connection {
                     return;
                 }
                 self.setup = Some(now - syn);
+                // A clock that stood still says nothing about the path.
+                if now == syn {
+                    return;
+                }
                 // Of retransmitted SYNs the time stamps say which was answered.
                 let echoed = self.stamped[1].filter(|&(_, own)| stamps.is_some_and(|(_, echo)| echo == own));
                 let (far, near) = match self.far.zip(echoed) {

@@ -24,6 +24,7 @@ mod protocol {
     pub const ROUTING: u8 = 43;
     pub const FRAGMENT: u8 = 44;
     pub const AUTHENTICATION: u8 = 51;
+    pub const MINIMAL: u8 = 55;
     pub const ICMP_6: u8 = 58;
     pub const OPTIONS: u8 = 60;
     pub const MOBILITY: u8 = 135;
@@ -162,6 +163,13 @@ fn transport(ip: &Ip<'_>, tunnel: &mut Tunnel, depth: u8) -> Decoded {
     match ip.protocol {
         protocol::TCP => tcp::segment(ip).map_or(Decoded::Skipped(Reason::Headers), Decoded::Segment),
         protocol::UDP => udp(ip, tunnel, depth).unwrap_or(Decoded::Skipped(Reason::Headers)),
+        protocol::MINIMAL => match minimal(ip).filter(|_| depth < DEPTH_MAX) {
+            Some(inner) => {
+                *tunnel = Tunnel::Minimal;
+                transport(&inner, tunnel, depth + 1)
+            }
+            None => Decoded::Skipped(Reason::Headers),
+        },
         number if tunnel::is_tunnel(number) => {
             let mut kind = Tunnel::None;
             let next = tunnel::in_ip(number, ip.payload, &mut kind);
@@ -173,6 +181,21 @@ fn transport(ip: &Ip<'_>, tunnel: &mut Tunnel, depth: u8) -> Decoded {
         },
         other => Decoded::Skipped(named(other)),
     }
+}
+
+/// RFC 2004: the addresses and the protocol of the packet that a mobile host gets, in front of what it carries.
+fn minimal<'a>(ip: &Ip<'a>) -> Option<Ip<'a>> {
+    let view = ip.payload;
+    let address = |at: usize| Some(IpAddr::V4(Ipv4Addr::from(view.long(at)?)));
+    let has_source = view.byte(1)? & 0x80 != 0;
+    Some(Ip {
+        from: if has_source { address(8)? } else { ip.from },
+        to: address(4)?,
+        payload: view.after(if has_source { 12 } else { 8 })?,
+        protocol: view.byte(0)?,
+        part: None,
+        ..*ip
+    })
 }
 
 /// The packet that an ICMP error quotes, whose end is cut off.

@@ -305,9 +305,9 @@ impl Division {
         self.own(now, Some(Owner::Closed));
     }
 
-    /// The data of the SYN does not count.
-    pub fn refuse(&mut self) {
-        (self.at, self.owner, self.view.highest) = (None, None, 0);
+    /// The data of the SYN does not count from `place` on.
+    pub fn refuse(&mut self, place: u64) {
+        (self.at, self.owner, self.view.highest) = (None, None, place);
     }
 
     fn take(&mut self, now: u64, answer: Answer) {

@@ -9,6 +9,7 @@ use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, NameRecordType, PcapBlockOwned, PcapError, PcapNGOption, create_reader};
 
 use crate::Error;
+use crate::enhanced::Enhanced;
 use crate::input::{Input, Place, SoFar};
 use crate::upright::Upright;
 
@@ -55,8 +56,9 @@ struct Interface {
     /// Units of its times per second, and their origin in seconds.
     per_second: u128,
     offset_s: i64,
-    /// Packets that the interface or the operating system dropped, as last reported.
+    /// Packets that the interface or the operating system dropped, as last reported, and as packets say it one by one.
     drops: u64,
+    drops_between: u64,
 }
 
 /// Reads the whole file; answers its format and notes about what could not be read.
@@ -95,14 +97,24 @@ impl Source {
 
     /// Reads the next block, or more bytes for it; answers whether the file goes on.
     pub fn step(&mut self, take: &mut Take<'_>) -> Result<bool, Error> {
-        let place = self.reader.consumed();
         let so_far = &self.so_far;
+        let share = &|| so_far.share();
+        // The parser of all blocks takes longer than all that is done with a packet.
+        if self.reading.legacy.is_none()
+            && let Some((packet, bytes)) = Enhanced::at(self.reader.data(), self.reading.big_endian)
+        {
+            self.reading.packet(&packet, share, take)?;
+            self.reader.consume(bytes);
+            return Ok(true);
+        }
+        let place = self.reader.consumed();
         let ending = match self.reader.next() {
             Ok((offset, block)) => {
-                self.reading.block(block, &|| so_far.share(), take)?;
+                self.reading.block(block, share, take)?;
                 self.reader.consume(offset);
                 return Ok(true);
             }
+            Err(PcapError::Eof) if so_far.is_broken() => Some("it cannot be read any further"),
             Err(PcapError::Eof) => return Ok(false),
             Err(PcapError::Incomplete(_)) => None,
             Err(PcapError::BufferTooSmall) if self.capacity < BLOCK_BYTES_MAX => {
@@ -127,7 +139,7 @@ impl Source {
     /// The format of the file, and notes about what could not be read.
     pub fn finish(self) -> (&'static str, Vec<String>) {
         let Reading { interfaces, dropped, format, mut notes, .. } = self.reading;
-        let drops = dropped + interfaces.iter().map(|interface| interface.drops).sum::<u64>();
+        let drops = interfaces.iter().map(Interface::dropped).fold(dropped, u64::saturating_add);
         if drops > 0 {
             let packets = if drops == 1 { "packet" } else { "packets" };
             notes
@@ -210,7 +222,8 @@ impl Reading {
         match block {
             Block::SectionHeader(section) => {
                 self.format = "pcapng";
-                self.dropped += self.interfaces.drain(..).map(|interface| interface.drops).sum::<u64>();
+                let dropped = self.interfaces.drain(..).map(|interface| interface.dropped());
+                self.dropped = dropped.fold(self.dropped, u64::saturating_add);
                 self.big_endian = section.big_endian();
             }
             Block::InterfaceDescription(i) => self.interfaces.push(Interface {
@@ -219,6 +232,7 @@ impl Reading {
                 per_second: i.options.iter().find(|o| o.code.0 == IF_TSRESOL).map_or(MICROSECONDS, resolution),
                 offset_s: i.ts_offset(),
                 drops: 0,
+                drops_between: 0,
             }),
             Block::NameResolution(names) => {
                 for record in &names.nr {
@@ -230,29 +244,15 @@ impl Reading {
             Block::InterfaceStatistics(statistics) => {
                 let count = |code: u16| {
                     let found = statistics.options.iter().find(|o| o.code.0 == code).map(|o| o.value());
-                    found.map_or(0, |value| self.long(value))
+                    found.map_or(0, |value| self.count(value))
                 };
-                let drops = count(ISB_IFDROP) + count(ISB_OSDROP);
+                let drops = count(ISB_IFDROP).saturating_add(count(ISB_OSDROP));
                 if let Some(interface) = self.interfaces.get_mut(statistics.if_id as usize) {
                     // The counters grow: the last ones count.
                     interface.drops = drops;
                 }
             }
-            Block::EnhancedPacket(packet) => {
-                let Some(interface) = self.interfaces.get(packet.if_id as usize) else {
-                    return take(Item::Strange, share());
-                };
-                let units = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
-                let kept = packet.data.len().min(packet.caplen as usize);
-                let frame = Frame {
-                    time_ns: Some(interface.nanoseconds(units)),
-                    link_type: interface.link_type,
-                    data: &packet.data[..kept],
-                    length: packet.origlen,
-                    outbound: packet.options.iter().find(|o| o.code.0 == EPB_FLAGS).and_then(|o| outbound(o.value())),
-                };
-                return take(Item::Frame(frame), share());
-            }
+            Block::EnhancedPacket(packet) => return self.packet(&Enhanced::of(packet, &packet.options), share, take),
             Block::SimplePacket(packet) => {
                 let Some(interface) = self.interfaces.first() else { return take(Item::Strange, share()) };
                 let snap = if interface.snap_bytes == 0 { usize::MAX } else { interface.snap_bytes as usize };
@@ -262,6 +262,7 @@ impl Reading {
                 return take(Item::Frame(frame), share());
             }
             Block::Unknown(unknown) if unknown.block_type == PACKET_BLOCK => {
+                self.drops_before(unknown.data);
                 let item = self.old_packet(unknown.data).map_or(Item::Strange, Item::Frame);
                 return take(item, share());
             }
@@ -270,10 +271,38 @@ impl Reading {
         Ok(())
     }
 
-    /// A number of 8 bytes in the byte order of the section.
-    fn long(&self, value: &[u8]) -> u64 {
+    fn packet(&mut self, packet: &Enhanced<'_>, share: &dyn Fn() -> f64, take: &mut Take<'_>) -> Result<(), Error> {
+        let lost = packet.drops.map_or(0, |drops| self.count(drops));
+        let Some(interface) = self.interfaces.get_mut(packet.interface as usize) else {
+            return take(Item::Strange, share());
+        };
+        interface.drops_between = interface.drops_between.saturating_add(lost);
+        let frame = Frame {
+            time_ns: Some(interface.nanoseconds(packet.units)),
+            link_type: interface.link_type,
+            data: packet.data,
+            length: packet.length,
+            outbound: packet.outbound(),
+        };
+        take(Item::Frame(frame), share())
+    }
+
+    /// A count of 8 bytes in the byte order of the section. All ones stand for what is not known.
+    fn count(&self, value: &[u8]) -> u64 {
         let bytes = value.first_chunk::<8>().copied().unwrap_or_default();
-        if self.big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) }
+        let count = if self.big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) };
+        if count == u64::MAX { 0 } else { count }
+    }
+
+    /// Counts the packets that were dropped before an old packet block; all ones stand for what is not known.
+    fn drops_before(&mut self, block: &[u8]) {
+        let Some(&[a, b, c, d]) = block.first_chunk::<4>() else { return };
+        let short =
+            |bytes: [u8; 2]| if self.big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) };
+        let (number, lost) = (short([a, b]), short([c, d]));
+        if let Some(interface) = self.interfaces.get_mut(usize::from(number)).filter(|_| lost != u16::MAX) {
+            interface.drops_between = interface.drops_between.saturating_add(u64::from(lost));
+        }
     }
 
     /// The packet block that the enhanced one replaced: interface, drops, time, both lengths, data.
@@ -312,20 +341,6 @@ fn resolution(option: &PcapNGOption<'_>) -> u128 {
     base.saturating_pow(u32::from(value & 0x7F))
 }
 
-/// The option with the direction of a packet.
-const EPB_FLAGS: u16 = 2;
-
-/// Bits 0 and 1 of the flags: 1 inbound, 2 outbound. The byte order is the section's; the other three bytes of a
-/// direction are zero in both.
-fn outbound(flags: &[u8]) -> Option<bool> {
-    let bits = flags.first()? | flags.get(3)?;
-    match bits & 3 {
-        1 => Some(false),
-        2 => Some(true),
-        _ => None,
-    }
-}
-
 fn name(kind: NameRecordType, value: &[u8]) -> Option<(IpAddr, &str)> {
     let (address, rest) = match kind {
         NameRecordType::Ipv4 => {
@@ -343,6 +358,11 @@ fn name(kind: NameRecordType, value: &[u8]) -> Option<(IpAddr, &str)> {
 }
 
 impl Interface {
+    /// The statistics cover what single packets say.
+    fn dropped(&self) -> u64 {
+        self.drops.max(self.drops_between)
+    }
+
     fn nanoseconds(&self, units: u64) -> u64 {
         let since = u128::from(units) * 1_000_000_000 / self.per_second;
         let origin = i128::from(self.offset_s) * 1_000_000_000;

@@ -222,7 +222,7 @@ fn large(part: u64, whole: u64) -> bool {
 /// The least round trip that the direction can have had.
 fn least_rtt(c: &Connection, end: usize) -> Option<u64> {
     let handshake = c.handshake_rtt.filter(|_| c.vantage(end) != Vantage::Between);
-    c.halves[end].rtts.min.into_iter().chain(handshake).min()
+    c.halves[end].rtts.min.into_iter().chain(handshake).min().filter(|&rtt| rtt > 0)
 }
 
 /// A window of the sender's own, smaller than the one that was offered: one level in flight, no cut, no queue.

@@ -17,6 +17,7 @@ mod context;
 mod copies;
 mod decode;
 mod division;
+mod enhanced;
 mod fate;
 mod file;
 mod filter;

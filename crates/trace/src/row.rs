@@ -18,6 +18,11 @@ fn name_of(names: &BTreeMap<IpAddr, String>, address: IpAddr) -> String {
     names.get(&address).cloned().unwrap_or_else(|| address.to_string())
 }
 
+/// A time in which the clock of the capture ticked; a shorter one is not known.
+fn ticked(ns: u64) -> Option<i64> {
+    (ns > 0).then_some(ns as i64)
+}
+
 impl Connections<'_> {
     pub fn write(&mut self, key: Key, mut live: Live) {
         if live.connection.halves.iter().all(|half| half.number.is_none()) {
@@ -58,8 +63,8 @@ impl Connections<'_> {
                     inflight_bytes: bin.state.sent.saturating_sub(bin.state.acked) as i64,
                     inflight_max_bytes: bin.inflight_max as i64,
                     cur_rwin_rcvd: scale_known.then_some(bin.state.window as i64),
-                    rtt_min_ns: bin.rtts().map(|(min, _)| min as i64),
-                    rtt_mean_ns: bin.rtts().map(|(_, mean)| mean as i64),
+                    rtt_min_ns: bin.rtts().and_then(|(min, _)| ticked(min)),
+                    rtt_mean_ns: bin.rtts().and_then(|(_, mean)| ticked(mean)),
                     dup_acks_in: i64::from(bin.dup_acks),
                     burst_max_segs: i64::from(bin.burst_max),
                     ..ConnectionSampleRow::default()
@@ -170,7 +175,7 @@ impl Connections<'_> {
             data_start_ns: half.data_start.map(time),
             data_end_ns: half.data_end.map(time),
             handshake_rtt_ns: c.handshake_rtt.map(time),
-            setup_ns: c.setup.map(time),
+            setup_ns: c.setup.and_then(ticked),
             syn: half.origin.opening.is_some(),
             fin: half.fin,
             reset: c.reset,
@@ -226,10 +231,10 @@ impl Connections<'_> {
             acc_ecn: Some(c.acc_ecn).filter(|_| is_tcp),
             ace_marks: Some(time(counts.ace_marks)).filter(|_| c.acc_ecn),
             count_rtt: half.rtts.count as i64,
-            min_rtt_ns: half.rtts.min.map(time),
-            median_rtt_ns: half.rtts.quantile(0.5).map(time),
-            p99_rtt_ns: half.rtts.quantile(0.99).map(time),
-            max_rtt_ns: half.rtts.max.map(time),
+            min_rtt_ns: half.rtts.min.and_then(ticked),
+            median_rtt_ns: half.rtts.quantile(0.5).and_then(ticked),
+            p99_rtt_ns: half.rtts.quantile(0.99).and_then(ticked),
+            max_rtt_ns: half.rtts.max.and_then(ticked),
             sum_rtt_ns: time(half.rtts.sum),
             cong_signals: half.recovery.cuts as i64,
             cong_signals_marked: Some(time(half.recovery.marked)),

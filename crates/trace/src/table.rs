@@ -22,7 +22,7 @@ use crate::{Error, Heard, Options, Vantage, listen};
 const LINGER_NS: u64 = 10_000_000_000;
 /// A TCP connection, and a stream of datagrams, that has been silent for so long is written when there are many.
 const SILENT_NS: [u64; 2] = [60_000_000_000, 600_000_000_000];
-/// Connections are swept when their number has doubled since the last time, from so many on.
+/// Connections are swept when a quarter has come to what the last sweep left, from so many on.
 const SWEEP_AT: usize = 4096;
 
 /// A live connection: its first end and what is known.
@@ -234,7 +234,7 @@ impl<'a> Connections<'a> {
         for key in keys {
             self.remove(key);
         }
-        self.sweep_at = (2 * self.places.len()).max(SWEEP_AT);
+        self.sweep_at = (self.places.len() + self.places.len() / 4).max(SWEEP_AT);
     }
 
     /// Writes what is left; answers how many rows there are and what is to be said.

@@ -107,7 +107,13 @@ fn gre<'a>(view: View<'a>, kind: &mut Tunnel) -> Option<Next<'a>> {
     } else {
         has(0x8000 | 0x4000) + has(0x2000) + has(0x1000)
     };
-    let inner = view.after(4 + optional)?;
+    let mut inner = view.after(4 + optional)?;
+    // The routes of RFC 1701, each with its length in the last of four bytes; the last route is empty.
+    let mut has_routes = flags & 0x4007 == 0x4000;
+    while has_routes {
+        has_routes = inner.long(0)? != 0;
+        inner = inner.after(4 + usize::from(inner.byte(3)?))?;
+    }
     match ether_type {
         gre_type::ERSPAN | gre_type::ERSPAN_3 => {
             *kind = Tunnel::Erspan;

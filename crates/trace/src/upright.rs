@@ -1,4 +1,5 @@
-//! Packets of pcap files before version 2.3, whose headers have their two lengths the other way round.
+//! Packets of pcap files whose headers are of another form: before version 2.3 they have their two lengths the other way round, and
+//! those of early Linux have eight bytes more.
 //!
 //! What passes through here reads as version 2.4. Any other file passes as it is.
 
@@ -9,6 +10,9 @@ const FILE_BYTES: usize = 24;
 const PACKET_BYTES: usize = 16;
 /// The magic number of microseconds, in its own byte order.
 const MAGIC: u32 = 0xA1B2_C3D4;
+/// The same of early Linux, and what it has behind the header of a packet: interface, protocol, type.
+const MAGIC_LONG: u32 = 0xA1B2_CD34;
+const MORE_BYTES: usize = 8;
 
 /// A reader that turns the lengths.
 pub struct Upright<R> {
@@ -24,7 +28,12 @@ pub struct Upright<R> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Begin,
-    Old { big_endian: bool },
+    /// `turned`: the length on the link comes first. `more`: bytes behind the header of a packet that are left out.
+    Old {
+        big_endian: bool,
+        turned: bool,
+        more: usize,
+    },
     Other,
 }
 
@@ -53,11 +62,14 @@ impl<R: Read> Upright<R> {
                 self.fill(FILE_BYTES)?;
                 self.state = old_version(&mut self.header);
             }
-            State::Old { big_endian } => {
-                self.fill(PACKET_BYTES)?;
-                if self.header.len() == PACKET_BYTES {
+            State::Old { big_endian, turned, more } => {
+                self.fill(PACKET_BYTES + more)?;
+                if self.header.len() == PACKET_BYTES + more {
+                    self.header.truncate(PACKET_BYTES);
                     let (first, second) = self.header[8..].split_at_mut(4);
-                    first.swap_with_slice(second);
+                    if turned {
+                        first.swap_with_slice(second);
+                    }
                     let kept = [first[0], first[1], first[2], first[3]];
                     let kept = if big_endian { u32::from_be_bytes(kept) } else { u32::from_le_bytes(kept) };
                     self.body = kept as usize;
@@ -69,20 +81,22 @@ impl<R: Read> Upright<R> {
     }
 }
 
-/// What the header of a file says; that of an old one gets the version of its new form.
+/// What the header of a file says; that of an old one gets the magic number and the version of its new form.
 fn old_version(header: &mut [u8]) -> State {
-    let [a, b, c, d, first, second, minor_first, minor_second, ..] = header else { return State::Other };
-    let magic = [*a, *b, *c, *d];
-    let big_endian = u32::from_be_bytes(magic) == MAGIC;
-    if !big_endian && u32::from_le_bytes(magic) != MAGIC {
+    let Some((magic, [first, second, minor_first, minor_second, ..])) = header.split_first_chunk_mut::<4>() else {
         return State::Other;
-    }
+    };
+    let big_endian = [MAGIC, MAGIC_LONG].contains(&u32::from_be_bytes(*magic));
+    let number = if big_endian { u32::from_be_bytes(*magic) } else { u32::from_le_bytes(*magic) };
     let word = |bytes: [u8; 2]| if big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) };
-    if word([*first, *second]) != 2 || word([*minor_first, *minor_second]) >= 3 {
+    let turned = word([*first, *second]) == 2 && word([*minor_first, *minor_second]) < 3;
+    let more = if number == MAGIC_LONG { MORE_BYTES } else { 0 };
+    if ![MAGIC, MAGIC_LONG].contains(&number) || (!turned && more == 0) {
         return State::Other;
     }
+    *magic = if big_endian { MAGIC.to_be_bytes() } else { MAGIC.to_le_bytes() };
     *(if big_endian { minor_second } else { minor_first }) = 4;
-    State::Old { big_endian }
+    State::Old { big_endian, turned, more }
 }
 
 impl<R: Read> Read for Upright<R> {
@@ -133,5 +147,18 @@ mod tests {
         read.clear();
         Upright::new(new.as_slice()).read_to_end(&mut read).unwrap();
         assert_eq!(read, new, "a new file stays as it is");
+    }
+
+    /// The same packets as early Linux wrote them, big-endian: eight bytes between header and data.
+    #[test]
+    fn long_headers_are_shortened() {
+        let head = |magic: [u8; 4]| [&magic[..], &[0, 2, 0, 4], &[0; 16]].concat();
+        let packet = [0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 6];
+        let (more, data) = ([0, 0, 0, 1, 8, 0, 0, 0], [7, 8]);
+        let long = [&head([0xA1, 0xB2, 0xCD, 0x34])[..], &packet, &more, &data, &packet, &more, &data].concat();
+        let short = [&head([0xA1, 0xB2, 0xC3, 0xD4])[..], &packet, &data, &packet, &data].concat();
+        let mut read = Vec::new();
+        Upright::new(long.as_slice()).read_to_end(&mut read).unwrap();
+        assert_eq!(read, short);
     }
 }

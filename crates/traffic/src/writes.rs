@@ -33,7 +33,10 @@ impl Spec for Writes {
             return wrong("at", "needs at least one time".to_owned());
         }
         if self.at.len() != self.size.len() {
-            return wrong("size", format!("{} sizes for {} times: each write needs both", self.size.len(), self.at.len()));
+            return wrong(
+                "size",
+                format!("{} sizes for {} times: each write needs both", self.size.len(), self.at.len()),
+            );
         }
         if let Some(pair) = self.at.windows(2).find(|pair| pair[1] < pair[0]) {
             return wrong("at", format!("{} comes after {}: write times in ascending order", pair[1], pair[0]));

@@ -63,11 +63,12 @@ impl Half {
         [first, needless]
     }
 
-    /// Marks of congestion that the peer reports.
+    /// Marks of congestion that the peer reports. An ACK that others have overtaken brings an old counter (RFC 9768 section 3.2.2.5).
     fn marks(&mut self, context: &Context, segment: &Segment) {
+        let is_old = segment.ack.is_some_and(|ack| self.origin.place(ack, self.acked) < self.acked as i64);
         if !context.acc_ecn {
             self.counts.ece_in += u64::from(segment.ece && !segment.syn);
-        } else if !segment.syn && !segment.rst {
+        } else if !segment.syn && !segment.rst && !is_old {
             let counter = u8::from(segment.ae) << 2 | u8::from(segment.cwr) << 1 | u8::from(segment.ece);
             // The first ACK of the end that opened says how the SYN-ACK arrived.
             let says_other = self.ace.is_none() && !context.opened;
@@ -77,18 +78,14 @@ impl Half {
         }
     }
 
-    /// A SYN-ACK that leaves out the data of the SYN (RFC 7413): they are sent for the first time after it.
+    /// A SYN-ACK that leaves out the data of the SYN from `place` on (RFC 7413): they are sent for the first time after it.
     fn refuse_syn_data(&mut self, segment: &Segment, place: u64) {
-        if segment.syn
-            && place == 0
-            && self.highest > 0
-            && self.acked == 0
-            && self.counts.segs_out <= 1 + self.counts.syn_retrans
+        if segment.syn && place < self.highest && self.acked == 0 && self.counts.segs_out <= 1 + self.counts.syn_retrans
         {
-            self.counts.refused_syn_bytes = self.highest;
-            self.highest = 0;
+            self.counts.refused_syn_bytes = self.highest - place;
+            self.highest = place;
             self.outstanding.clear();
-            self.division.refuse();
+            self.division.refuse(place);
         }
     }
 
@@ -103,7 +100,7 @@ impl Half {
                 Some(back) => (recent + back.recent().unwrap_or(0), self.rtts.min.unwrap_or(0) + back.min.unwrap_or(0)),
                 None => (recent, base),
             };
-            recent > base + (base / 4).max(QUEUE_MIN_NS)
+            base > 0 && recent > base + (base / 4).max(QUEUE_MIN_NS)
         });
         let recent = match context.vantage {
             Vantage::Receiver | Vantage::Between => self.to_sender_and_back.recent(),

@@ -26,9 +26,9 @@ impl Half {
         self.last_packet = (segment.ident, segment.print);
         let touched = self.is_touched();
         let data_seq = segment.seq.wrapping_add(u32::from(segment.syn));
-        if segment.syn {
-            self.counts.syn_retrans += u64::from(self.origin.open(segment, touched));
-        } else {
+        let is_syn_again = segment.syn && self.origin.open(segment, touched);
+        self.counts.syn_retrans += u64::from(is_syn_again);
+        if !segment.syn {
             self.origin.goes_on(segment.seq, touched);
         }
         if self.origin.opening.is_none() && self.data_start.is_none() && segment.len > 0 {
@@ -38,10 +38,10 @@ impl Half {
         }
         self.origin.or_begin(data_seq);
         let before = self.highest;
-        let note = if segment.len > 0 {
-            self.data(context, data_seq, u64::from(segment.len))
-        } else {
-            self.bare(context, segment)
+        let note = match u64::from(segment.len) {
+            0 => self.bare(context, segment),
+            len if is_syn_again => self.again_in_syn(context, len),
+            len => self.data(context, data_seq, len),
         };
         let again = note.filter(|note| note.kind == "retransmission").map(|note| (note.place, note.bytes));
         // Without ECN, or with AccECN, CWR means something else.
@@ -49,7 +49,7 @@ impl Half {
         let cwr = said.then(|| self.highest.saturating_sub(u64::from(segment.len)));
         let cut = self.recovery.look(context, (before, self.acked), again, cwr);
         let held_back = self.division.view.drained;
-        if segment.len > 0 {
+        if segment.len > 0 && !is_syn_again {
             self.divide(context, segment, note, lost_before);
         }
         if let Some((_, echo)) = segment.options.timestamps.filter(|_| !segment.syn) {
@@ -138,6 +138,13 @@ impl Half {
                 self.division.was_closed(context.now);
             }
         }
+        None
+    }
+
+    /// The data of a retransmitted SYN, which has a count of its own.
+    fn again_in_syn(&mut self, context: &Context, len: u64) -> Option<Note> {
+        self.count_data(context, len);
+        self.outstanding.iter_mut().for_each(|sent| sent.again = true);
         None
     }
 
