@@ -65,7 +65,21 @@ class Scenario(ScenarioModel):
     reroute: Time | None = None
     links: list[Link | dict[str, Any]] | None = None
     traffic: (
-        list[Bulk | Messages | Transfers | Users | Cbr | Burst | Frames | Incast | Onoff | DiskCopy | Replay | dict[str, Any]]
+        list[
+            Bulk
+            | Messages
+            | Transfers
+            | Users
+            | Cbr
+            | Burst
+            | Frames
+            | Incast
+            | Onoff
+            | DiskCopy
+            | Writes
+            | Replay
+            | dict[str, Any]
+        ]
         | None
     ) = None
     change: list[Change | dict[str, Any]] | None = None
@@ -2716,11 +2730,12 @@ class Link(Table):
     framing: How packets are framed: what the wire and the queues carry beside the IP packet. Default: "ethernet".
     up: Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and what
         comes to them (`link_down`), and forgets received PAUSE. It is up or down both ways. Default: true.
-    packets: Which packets `loss`, `reorder`, `duplicate` and `jitter` concern: `all`, or `data`, those that carry data. Default:
-        "all".
+    packets: Which packets `loss`, `reorder`, `duplicate`, `mark` and `jitter` concern: `all`, or `data`, those that carry data.
+        Default: "all".
     loss: Packets lost by the link itself, each way. Default: "none".
     reorder: Packets that the link holds back so that later ones overtake them, each way.
     duplicate: Share of the packets that arrive twice, each way.
+    mark: ECN-capable packets that the link marks by itself (CE), each way; the same words as of `loss`. Default: "none".
     jitter: Extra delay of every packet, drawn for each, each way.
     queue: Queue of the switch ports of these links (both, if both ends are switches). Without a limit it is bounded only by the
         switch's memory. Default: { kind = "fifo" }.
@@ -2743,6 +2758,7 @@ class Link(Table):
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
+    mark: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     jitter: Jitter | dict[str, Any] | None = None
     queue: (
         Fifo
@@ -2892,10 +2908,11 @@ class Direction(Table):
     rate: Rate on the wire.
     delay: Propagation delay.
     up: Of one of `ports` only: whether its link carries anything, both ways.
-    packets: Which packets `loss`, `reorder`, `duplicate` and `jitter` concern.
+    packets: Which packets `loss`, `reorder`, `duplicate`, `mark` and `jitter` concern.
     loss: Packets lost by the link itself.
     reorder: Packets that the link holds back so that later ones overtake them.
     duplicate: Share of the packets that arrive twice.
+    mark: ECN-capable packets that the link marks by itself (CE).
     jitter: Extra delay of every packet, drawn for each.
     queue: Queue of the port that sends in this direction.
     bdp_rtt: The round-trip time that `"1 bdp"` refers to.
@@ -2908,6 +2925,7 @@ class Direction(Table):
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
+    mark: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     jitter: Jitter | dict[str, Any] | None = None
     queue: (
         Fifo
@@ -4192,6 +4210,122 @@ class DiskCopy(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Writes(Table):
+    """What an application wrote and when: a list of times and sizes over one connection.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    at: When the application writes, counted from `start`, in ascending order.
+    size: How much it writes each time: as many sizes as times.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
+    roce: Options of these connections with `transport = "roce"`.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "writes")
+
+    from_: str | list[str]
+    to: str | list[str]
+    at: list[Time]
+    size: list[Size]
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "prague",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "explicit_rate",
+            "copa",
+            "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Prague
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | ExplicitRate
+        | Copa
+        | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoCongestionControl
+        | Guest
+        | Program
+        | ControllerFactory
+        | dict[str, Any]
+        | None
+    ) = None
+    transport: Literal["tcp", "roce"] | None = None
+    tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
+    roce: Roce | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Replay(Table):
     """The flows of a trace: each a transfer with its start and size from a CSV file.
 
@@ -4484,6 +4618,7 @@ __all__ = [
     "Vegas",
     "Veno",
     "Westwood",
+    "Writes",
     "Wrr",
     "WrrClass",
     "Xcp",

@@ -1,7 +1,7 @@
 """Twins of connections of this machine's kernel through a link of known rate, delay and buffer.
 
-`PYTHONPATH=tests/python python -m kernel.twins [NAME...]` prints what each twin finds, and what it says of a changed path beside a
-second connection over the path with that change.
+`PYTHONPATH=tests/python python -m kernel.twins [NAME...]` prints what each twin finds. With `--what-if` it also prints what the
+twin says of changes, beside a second connection over the changed path; `--write` writes the tables of docs/twin.md.
 """
 
 from __future__ import annotations
@@ -47,12 +47,8 @@ COURSES: Mapping[str, Course] = {
     "reno, 10 ms": _course("reno", 30, 12_000_000, **_SHORT),
     "cubic, 10 ms": _course("cubic", 30, 12_000_000, **_SHORT),
 }
-# What changes, as a twin and as the link have it.
-CHANGES: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
-    "twice the rate": ({"rate": "{twice_bps:.0f} bps"}, {"rate_bps": 2.0}),
-    "three times the buffer": ({"buffer": "{thrice} p"}, {"buffer": 3}),
-    "other control": ({"congestion_control": "{other}"}, {}),
-}
+PAGE = Path(__file__).parents[3] / "docs" / "twin.md"
+BEGIN, END = "<!-- kernel: written by tests/python/kernel/twins.py -->", "<!-- end of kernel -->"
 
 
 def captured(course: Course, folder: Path) -> Path:
@@ -90,53 +86,100 @@ class Asked:
         return (self.answer.top - self.answer.low) / self.answer.value
 
 
-def asked(course: Course, found: Twin, folder: Path) -> list[Asked]:
-    """Returns what the twin says of changes of its path, beside the kernel over the changed path."""
-    others = {"reno": "cubic", "cubic": "reno", "bbr": "cubic"}
-    words = {"twice_bps": 2 * found.path.rate_bps, "thrice": 3 * found.path.buffer_packets, "other": others[course.controller]}
-    given = []
-    for number, (name, (change, link)) in enumerate(CHANGES.items()):
-        changed = replace(course, **{key: getattr(course, key) * times for key, times in link.items()})
-        if not link:
-            changed = replace(course, controller=others[course.controller])
-        file = captured(changed, folder / str(number))
-        row = twin_packets(file)
-        given.append(Asked(name, ask(found, {key: text.format(**words) for key, text in change.items()}), row))
-    return given
-
-
-def twin_packets(file: Path) -> float:
-    """Returns the time from the first data to the last answer of the connection that sent most, s."""
+def took_s(file: Path) -> float:
+    """Returns the time from the first data to the last answer of the connection that sent most."""
     row = max(el.analyze(file).connections.to_pylist(), key=lambda row: row["data_segs_out"] or 0)
     return float(row["data_end_ns"] - row["data_start_ns"]) / 1e9
 
 
+def asked(course: Course, found: Twin, folder: Path) -> list[Asked]:
+    """Returns what the twin says of changes of its path, beside the kernel over the changed path."""
+    other = "reno" if course.controller == "cubic" else "cubic"
+    changes: list[tuple[str, dict[str, Any], Course]] = [
+        ("twice the rate", {"rate": f"{2 * found.path.rate_bps:.0f} bps"}, replace(course, rate_bps=2 * course.rate_bps)),
+        ("three times the buffer", {"buffer": f"{3 * found.path.buffer_packets} p"}, replace(course, buffer=3 * course.buffer)),
+        (other, {"congestion_control": other}, replace(course, controller=other)),
+    ]
+    given = []
+    for number, (name, change, changed) in enumerate(changes):
+        try:
+            file = captured(changed, folder / str(number))
+        except TooBusy:
+            continue
+        given.append(Asked(name, ask(found, change), took_s(file)))
+    return given
+
+
+@dataclass(frozen=True)
+class Found:
+    """A connection of the kernel, its twin, and what the twin said of changes."""
+
+    name: str
+    course: Course
+    twin: Twin
+    asked: list[Asked]
+
+    @property
+    def completion(self) -> float:
+        """How much longer the twin takes than the kernel, as a share."""
+        return completion_s(self.twin.best.packets) / completion_s(self.twin.real) - 1
+
+    @property
+    def right(self) -> bool:
+        return self.twin.best.controller == self.course.controller
+
+    @property
+    def cells(self) -> list[str]:
+        """The row of the table."""
+        path, best, second = self.twin.path, self.twin.best, self.twin.replays[1]
+        known = f"{path.buffer_packets}" if path.buffer_known else "not known"
+        return [
+            self.name,
+            f"{self.course.rate_bps / 1e6:g}, {path.rate_bps / 1e6:.2f}",
+            f"{2e3 * self.course.delay_s:g}, {1e3 * path.propagation_s:.2f}",
+            f"{self.course.buffer}, {known}",
+            f"{best.controller} {100 * best.distance:.1f} %, {second.controller} {100 * second.distance:.1f} %",
+            f"{100 * self.completion:+.2f} %",
+        ]
+
+
+def found(name: str, what_if: bool) -> Found | None:
+    """Returns a connection and its twin; None if the machine was too busy."""
+    course = COURSES[name]
+    with TemporaryDirectory() as folder:
+        try:
+            made = twin(captured(course, Path(folder)))
+        except TooBusy:
+            return None
+        return Found(name, course, made, asked(course, made, Path(folder)) if what_if else [])
+
+
+HEAD = "| connection | rate [Mb/s] | round trip [ms] | buffer [packets] | nearest, second | completion |"
+
+
 def main() -> None:
     what_if = "--what-if" in sys.argv
+    lines, answers = [HEAD, "|---|---|---|---|---|---|"], []
     for name in [word for word in sys.argv[1:] if not word.startswith("--")] or COURSES:
-        course = COURSES[name]
-        with TemporaryDirectory() as folder:
-            try:
-                found = twin(captured(course, Path(folder)))
-            except TooBusy:
-                print(f"{name}: the machine is too busy", flush=True)
-                continue
-            path, best, second = found.path, found.best, found.replays[1]
-            apart = completion_s(best.packets) / completion_s(found.real) - 1
-            print(
-                f"{name}: rate {path.rate_bps / 1e6:.3f} ({course.rate_bps / 1e6}), {1e3 * path.propagation_s:.2f} ms "
-                f"({2e3 * course.delay_s}), buffer {path.buffer_packets} ({course.buffer}, {path.buffer_known}), lost "
-                f"{found.real.lost.size}/{best.packets.lost.size}, {best.controller} {best.distance:.2%} before "
-                f"{second.controller} {second.distance:.2%}, completion {apart:+.2%}",
-                flush=True,
-            )
-            for one in asked(course, found, Path(folder)) if what_if else []:
-                answer = one.answer
-                print(
-                    f"  {one.change}: {answer.captured:.2f} s would be {answer.value:.2f} ({answer.low:.2f} to {answer.top:.2f}), "
-                    f"was {one.took_s:.2f}: {'inside' if one.inside else 'OUTSIDE'}, width {one.width:.2f}",
-                    flush=True,
-                )
+        made = found(name, what_if)
+        line = f"| {' | '.join(made.cells)} |" if made else f"{name}: the machine is too busy"
+        print(line, flush=True)
+        if made is None:
+            continue
+        lines.append(line)
+        for one in made.asked:
+            answer = one.answer
+            verdict = "inside" if one.inside else "outside"
+            row = f"| {name}, {one.change} | {answer.captured:.2f} | {answer.value:.2f} ({answer.low:.2f} to {answer.top:.2f}) | "
+            row += f"{one.took_s:.2f}, {verdict} |"
+            print(row, f"width {one.width:.2f}", flush=True)
+            answers.append(row)
+    if "--write" in sys.argv:
+        text = "\n".join(lines)
+        if answers:
+            text += "\n\n| change | took [s] | would take [s] | then took [s] |\n|---|---|---|---|\n" + "\n".join(answers)
+        before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+        PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
 
 
 if __name__ == "__main__":
