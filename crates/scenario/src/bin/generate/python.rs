@@ -190,12 +190,16 @@ fn in_parentheses(parts: &[String]) -> String {
         return line;
     }
     let broken = |(i, part): (usize, &String)| {
-        let names = part.strip_prefix("Literal[").and_then(|rest| rest.strip_suffix(']'));
+        let within = |head: &str| part.strip_prefix(head).and_then(|rest| rest.strip_suffix(']'));
         let before = if i > 0 { "| " } else { "" };
-        match names {
-            Some(names) if INDENT + before.len() + part.len() > WIDTH => {
+        let long = INDENT + before.len() + part.len() > WIDTH;
+        match (within("Literal["), within("list[")) {
+            (Some(names), _) if long => {
                 let lines: String = names.split(", ").map(|name| format!("            {name},\n")).collect();
                 format!("{before}Literal[\n{lines}        ]")
+            }
+            (_, Some(types)) if long => {
+                format!("{before}list[\n            {}\n        ]", types.replace(" | ", "\n            | "))
             }
             _ => format!("{before}{part}"),
         }
