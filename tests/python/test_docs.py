@@ -87,6 +87,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     transfer.frames.sort(key=lambda frame: frame[0])
     half = len(transfer.frames) // 2
     transfer.write(place / "transfer.pcapng")
+    transfer.write(place / "sender.pcap")
+    Capture(frames=[(at + 0.005, *rest) for at, *rest in transfer.frames]).write(place / "receiver.pcap")
     Capture(frames=transfer.frames[:half]).write(place / "ring_1.pcap")
     Capture(frames=transfer.frames[half:]).write(place / "ring_2.pcap")
     for name in ("iperf3.json", "ss.log", "rrul.flent", "server.qlog", "client.qlog"):

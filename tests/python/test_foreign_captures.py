@@ -395,7 +395,7 @@ def test_a_slow_set_up_is_told(tmp_path: Path) -> None:
     found = trace(c, tmp_path)
     row = found.connections.to_pylist()[0]
     assert (row["syn_retrans"], row["setup_ns"], row["handshake_rtt_ns"], row["segs_retrans"]) == (1, 1_020_100_000, None, 0)
-    assert "Its set-up took 1.02 s, with 1 retransmitted SYN." in answer(found)
+    assert "Its set-up took 1.02 s, with 1 retransmitted SYN: most of its time." in answer(found)
 
 
 def test_what_limited_it_is_said(tmp_path: Path) -> None:
@@ -404,7 +404,7 @@ def test_what_limited_it_is_said(tmp_path: Path) -> None:
     c.handshake()
     c.exchange(2, 1001, 100, gap=0.1, rtt=0.01)
     (line,) = [line for line in answer(trace(c, tmp_path)) if line.startswith("It was limited")]
-    assert line.startswith("It was limited by the sender, which had nothing in flight (90 % of the time), then by the path")
+    assert line.startswith("It was limited by the sender, which had nothing to send (90 % of the time), then by the path")
     assert "no loss seen" in line
     # A window of four segments that is always full.
     c = Capture()

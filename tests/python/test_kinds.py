@@ -147,6 +147,7 @@ MAY_NAME = {
     "studies/": "experiments of a publication, which names its congestion controls",
     "theory/response.py": "closed forms of single congestion controls, by their papers",
     "bench/workloads.py": "the workloads and what is expected of those that pace",
+    "capture/twin/": "the scenario that is made of a capture, and what an application wrote",
     "report/palette.py": "the look of those that people compare most; any other gets one of its own",
     "capture/sslog.py": "words in the output of ss",
     "experiment/compare/panel.py": "RFC 5033 asks for a comparison with Reno",

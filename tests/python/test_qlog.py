@@ -315,7 +315,7 @@ def test_files_of_two_kinds_are_not_read_together(tmp_path: Path) -> None:
         el.analyze([qlog, iperf3])
     with pytest.raises(el.InputError, match="a log of iperf3 is read alone"):
         el.analyze([iperf3, iperf3])
-    with pytest.raises(el.InputError, match="a log is read whole; a filter is for captures"):
+    with pytest.raises(el.InputError, match="a log is read whole; a filter and two places are for captures"):
         el.analyze(qlog, port=443)
 
 

@@ -139,8 +139,7 @@ impl Connections<'_> {
     }
 
     fn host(&mut self, address: IpAddr) -> Text {
-        let name = name_of(&self.names, address);
-        self.word(&name)
+        *self.hosts.entry(address).or_insert_with(|| self.recorder.intern(&name_of(&self.names, address)))
     }
 
     #[expect(clippy::too_many_lines, reason = "a line for each column of a row")]

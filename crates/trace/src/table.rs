@@ -50,8 +50,9 @@ pub struct Connections<'a> {
     free: Vec<usize>,
     live: Vec<Option<Box<Live>>>,
     pub names: BTreeMap<IpAddr, String>,
-    /// Words of the text columns.
-    words: BTreeMap<String, Text>,
+    /// Words of the text columns, and what stands there for an address.
+    words: BTreeMap<&'static str, Text>,
+    pub hosts: BTreeMap<IpAddr, Text>,
     pub made: i64,
     sweep_at: usize,
     /// Segments that the file has behind their ACK, ACKs of what nobody sent, segments whose options are cut off.
@@ -79,6 +80,7 @@ impl<'a> Connections<'a> {
             live: Vec::new(),
             names: BTreeMap::new(),
             words: BTreeMap::new(),
+            hosts: BTreeMap::new(),
             made: 0,
             sweep_at: SWEEP_AT,
             behind_ack: 0,
@@ -94,6 +96,7 @@ impl<'a> Connections<'a> {
     /// An address has a name.
     pub fn name(&mut self, address: IpAddr, name: &str) {
         self.names.insert(address, name.to_owned());
+        self.hosts.remove(&address);
     }
 
     /// The addresses of hosts that are given by address or by name.
@@ -269,7 +272,7 @@ impl<'a> Connections<'a> {
     }
 
     /// The number of a word; asked once for each.
-    pub fn word(&mut self, text: &str) -> Text {
+    pub fn word(&mut self, text: &'static str) -> Text {
         word(&mut self.words, self.recorder, text)
     }
 }
@@ -285,11 +288,6 @@ pub fn event(number: i64, kind: Text, note: Note) -> TraceEventRow {
 }
 
 /// The number of a word; asked once for each.
-fn word(words: &mut BTreeMap<String, Text>, recorder: &mut TraceRecorder, text: &str) -> Text {
-    if let Some(known) = words.get(text) {
-        return *known;
-    }
-    let number = recorder.intern(text);
-    words.insert(text.to_owned(), number);
-    number
+fn word(words: &mut BTreeMap<&'static str, Text>, recorder: &mut TraceRecorder, text: &'static str) -> Text {
+    *words.entry(text).or_insert_with(|| recorder.intern(text))
 }

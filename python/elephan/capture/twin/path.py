@@ -14,14 +14,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from elephan.capture.twin.packets import ARRIVED, LOST, Array, Packets, Places
 
 STRETCH_MIN = 6  # answers in a stretch that says something about the rate
 NEAR = 0.8  # a stretch that is slower than so much of the fastest was not limited by the link
+GAP = 3  # segments: an answer without a round trip that comes later than this may follow a pause
 FULL = 0.85  # of the largest wait: a segment that is lost beside one that waited so long met a full queue
 OFTEN = 3.0  # times as often as beside others: then a queue overflows
-WINDOW = 32  # segments over which a first rate is looked for
+WINDOW = 32  # answers over which a first rate is looked for
+TRAIN, USUAL = 4, 0.95  # answers to a short train, and the quantile of their rates
 
 
 @dataclass(frozen=True)
@@ -89,16 +92,19 @@ def _least(packets: Packets, otherwise: float) -> float:
 
 
 def _fastest(times: Array, wire: Array, pieces: Array) -> float:
-    """The highest rate over about `WINDOW` segments in bit/s; an answer that covers many at once says nothing."""
-    count = min(WINDOW, max(times.size - 1, 1))
-    if times.size < 2:
-        return 8 * float(wire[-1]) / max(float(times[-1] - times[0]), 1e-9)
+    """A first rate in bit/s: the highest over many segments, or that of short trains if these are usual."""
+    mean = 8 * float(wire[-1]) / max(float(np.ptp(times)), 1e-9)
+    return max(mean, _rate_over(times, wire, pieces, WINDOW, 1.0), _rate_over(times, wire, pieces, TRAIN, USUAL))
+
+
+def _rate_over(times: Array, wire: Array, pieces: Array, count: int, level: float) -> float:
+    """A quantile of the rates over so many answers, bit/s. An answer that covers many segments at once says nothing."""
+    if times.size <= count:
+        return 0.0
     spans, amounts = times[count:] - times[:-count], wire[count:] - wire[:-count]
-    largest = np.array([pieces[place : place + count].max() for place in range(1, times.size - count + 1)])
+    largest = sliding_window_view(pieces[1:], count).max(axis=1)
     fair = (spans > 0) & (largest <= np.maximum(4, count / 4))
-    if not fair.any():
-        fair = spans > 0
-    return 8 * float((amounts[fair] / spans[fair]).max()) if fair.any() else 8 * float(wire[-1]) / max(float(np.ptp(times)), 1e-9)
+    return 8 * float(np.quantile(amounts[fair] / spans[fair], level)) if fair.any() else 0.0
 
 
 def _full_link(
@@ -112,10 +118,12 @@ def _full_link(
     base, rate, header = guess
     segment = header + float((packets.end - packets.begin).max())
     waits = packets.rtt_s[covering] - base
-    # Of the pieces that an answer covers the first one waited too.
-    standing = np.isnan(waits) | (waits > (packets.pieces[covering] + 0.5) * 8 * segment / rate)
-    bounds = np.flatnonzero(np.diff(np.concatenate(([0], standing.astype(int), [0]))))
     times = packets.answer_s[covering]
+    # What it covers takes so long. Of the pieces that an answer covers the first one waited too.
+    takes = packets.pieces[covering] * 8 * segment / rate
+    soon = np.concatenate(([False], np.diff(times) < takes[1:] + GAP * 8 * segment / rate))
+    standing = np.where(np.isnan(waits), soon, waits > takes + 4 * segment / rate)
+    bounds = np.flatnonzero(np.diff(np.concatenate(([0], standing.astype(int), [0]))))
     wire = np.cumsum(packets.bytes[covering] + header * packets.pieces[covering]) + _carried(packets, lost, times, header)
     lasted, carried = [], []
     for begin, end in zip(bounds[::2], bounds[1::2] - 1, strict=True):

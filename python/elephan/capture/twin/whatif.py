@@ -32,7 +32,6 @@ SHORT: Mapping[str, str] = {
     "delay": f"{_LINK}.delay",
     "loss": f"{_LINK}.forward.loss",
     "queue": f"{_LINK}.forward.queue",
-    "buffer": f"{_LINK}.forward.queue.limit",
     "congestion_control": f"traffic.{scenario.FLOW}.congestion_control",
 }
 
@@ -59,7 +58,9 @@ class Answer:
 
 def overrides(change: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the overrides of a twin's scenario that a change means."""
-    return {SHORT.get(key, key): value for key, value in change.items()}
+    # A queue without a limit has no words of its own: a buffer is a whole queue.
+    queues = {f"{_LINK}.forward.queue": {"kind": "fifo", "limit": change["buffer"]}} if "buffer" in change else {}
+    return {SHORT.get(key, key): value for key, value in change.items() if key != "buffer"} | queues
 
 
 def ask(twin: Twin, change: Mapping[str, Any], repetitions: int = REPETITIONS, seed: int = 1, progress: bool = False) -> Answer:

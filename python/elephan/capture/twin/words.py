@@ -14,6 +14,7 @@ from elephan.capture.twin.whatif import Answer
 
 GOOD, FAIR = 0.05, 0.2  # distances up to which a twin may be trusted, and trusted with care
 DIFFERS, SEGMENTS = 0.25, 4  # a first difference is larger than such a share of what is in flight, and than so many segments
+SAME = 5e-4  # what a twin and its capture may differ by unsaid
 STEADY_MAX = 0.05  # a rate that varies by more is not that of one link
 
 
@@ -21,6 +22,16 @@ def lines(twin: Twin) -> list[str]:
     """Returns what the twin is, how near it is to the capture, and what the capture cannot tell."""
     told = [_path(twin), _losses(twin), _control(twin), _outcome(twin), _difference(twin)]
     return [line for line in told if line] + unknown(twin)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _apart(twin: float, capture: float) -> str:
+    """How far a value of the twin is from that of the capture."""
+    share = twin / capture - 1
+    return "the same to 0.1 %" if abs(share) < SAME else f"{_percent(abs(share))} {'more' if share > 0 else 'less'}"
 
 
 def _path(twin: Twin) -> str:
@@ -46,13 +57,13 @@ def _losses(twin: Twin) -> str:
 
 def _control(twin: Twin) -> str:
     best = twin.best
-    line = f"{best.controller} comes nearest: its bytes in flight differ by {best.distance:.1%} from those of the capture"
+    line = f"{best.controller} comes nearest: its bytes in flight differ by {_percent(best.distance)} from those of the capture"
     others = [one for one in twin.replays[1:] if abs(one.distance - best.distance) <= replay.ALIKE]
     if others:
         line += f", as do those of {', '.join(one.controller for one in others)}: the capture does not tell them apart"
     elif len(twin.replays) > 1:
         second = twin.replays[1]
-        line += f". The second best is {second.controller} with {second.distance:.1%}"
+        line += f". The second best is {second.controller} with {_percent(second.distance)}"
     return f"{line}."
 
 
@@ -64,11 +75,10 @@ def completion_s(packets: Packets) -> float:
 def _outcome(twin: Twin) -> str:
     ours, theirs = completion_s(twin.real), completion_s(twin.best.packets)
     if twin.writes.ended:
-        apart = f"{abs(theirs / ours - 1):.1%} {'more' if theirs >= ours else 'less'}"
-        return f"The twin takes {show(1e9 * theirs, 'ns', 4)}, the capture {show(1e9 * ours, 'ns', 4)}: {apart}."
+        return f"The twin takes {show(1e9 * theirs, 'ns', 4)}, the capture {show(1e9 * ours, 'ns', 4)}: {_apart(theirs, ours)}."
     carried = [float(one.delivered(np.array([replay.first_s(one) + ours]))[0]) for one in (twin.best.packets, twin.real)]
-    apart = f"{abs(carried[0] / carried[1] - 1):.1%} {'more' if carried[0] >= carried[1] else 'less'}"
-    return f"The twin delivers {show(carried[0], 'bytes', 4)}, the capture {show(carried[1], 'bytes', 4)}: {apart}."
+    twins, captures = (show(amount, "bytes", 4) for amount in carried)
+    return f"The twin delivers {twins}, the capture {captures}: {_apart(*carried)}."
 
 
 def first_difference(twin: Twin) -> tuple[float, float, float] | None:
@@ -109,7 +119,7 @@ def unknown(twin: Twin) -> list[str]:
     if not path.buffer_known:
         told.append("No packet met a full buffer, so the buffer may be larger.")
     if path.steadiness > STEADY_MAX:
-        varied = f"The rate varied by {path.steadiness:.0%} while the link was full"
+        varied = f"The rate varied by {_percent(path.steadiness)} while the link was full"
         told.append(f"{varied}: other traffic shared it, or it is no link of one rate.")
     if not twin.writes.single:
         told.append("The application's writes are known by when they left, not by when they were made.")

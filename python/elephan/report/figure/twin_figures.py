@@ -13,6 +13,7 @@ from elephan.table.rows import column
 if TYPE_CHECKING:
     from elephan.capture.trace import Trace
 
+DASHED = (4, 3)
 _ROWS = (
     ("delivered_bytes", "acknowledged", "bytes"),
     ("inflight_bytes", "in flight", "bytes"),
@@ -32,7 +33,7 @@ def twin(trace: Trace) -> Drawing | None:
         pair = [column(samples, f"{prefix}{name}") for prefix in ("", "twin_")]
         scale = d.value_axis(axes, label, max(float(np.nanmax(values)) for values in pair), what)
         axes.plot(*d.thin(time * factor, pair[0] * scale), color=color(0), linewidth=2.0, label="capture")
-        axes.plot(*d.thin(time * factor, pair[1] * scale), color=ORANGE, linewidth=1.0, label="twin")
+        axes.plot(*d.thin(time * factor, pair[1] * scale), color=ORANGE, linewidth=1.2, dashes=DASHED, label="twin")
     panels[-1].set_xlabel(f"time since the first data, {unit}")
     d.legend_below(panels[-1])
     control = trace.twin.told["congestion_control"]
