@@ -106,7 +106,7 @@ impl Fates {
             };
             let number = self.transmissions.len();
             self.transmissions.push(transmission);
-            if end > self.highest || !self.pieces.range(..end).next_back().is_some_and(|(_, piece)| piece.end > begin) {
+            if end > self.highest || self.pieces.range(..end).next_back().is_none_or(|(_, piece)| piece.end <= begin) {
                 // What overlaps older bytes in part begins a piece of its own with the rest.
                 self.pieces.insert(begin.max(self.highest.min(end - 1)), Piece::new(end, number));
                 self.open.insert(begin.max(self.highest.min(end - 1)));
