@@ -5,14 +5,15 @@ use std::collections::VecDeque;
 use elephan_engine::{EventQueue, LANES, Lanes, Ring};
 use elephan_host::transmit::Device;
 use elephan_link::queue::{Discipline, FifoSpec, Limit};
-use elephan_link::{Concerned, Loss, pause, pause::Gate};
+use elephan_link::{pause, pause::Gate};
 use elephan_random::Stream;
 use elephan_scenario::{Ecmp, Link as LinkPlan, NodeKind, Plan};
 use elephan_units::{Size, Span, Time, Transmitter, stop};
 
 use super::flow_control::{self, sends_pause};
 use super::graph::Graph;
-use super::link::{Counts, General, Link, LossProcess, Losses, Sending, Window};
+use super::link::{Counts, General, Link, Sending, Window};
+use super::losses::loss;
 use super::port::ahead::Ahead;
 use super::port::impair::Impair;
 use super::port::limiters::Limiters;
@@ -230,24 +231,6 @@ fn general(facts: Facts<'_>, taps: Taps, latency: Span, limiters: Option<Box<Lim
         tells: facts.holds(Reason::Telemetry),
         watch: watched.then(Box::default),
     }
-}
-
-/// The loss process of the link called `name`; `purpose` names its draws.
-pub fn loss(seed: u64, name: &str, (loss, packets): (&Loss, Concerned), purpose: &str) -> Option<Box<Losses>> {
-    let stream = || Stream::new(seed, &format!("link.{name}"), purpose);
-    let process = match loss {
-        Loss::None => return None,
-        Loss::Periodic(every) => LossProcess::Periodic { every: *every, count: 0 },
-        Loss::Bernoulli(probability) => LossProcess::Bernoulli { probability: *probability, stream: stream() },
-        Loss::GilbertElliott(model) => LossProcess::GilbertElliott { model: *model, bad: false, stream: stream() },
-        Loss::Listed(ordinals) => {
-            let mut left = ordinals.clone();
-            left.sort_unstable_by(|a, b| b.cmp(a));
-            left.dedup();
-            LossProcess::Listed { left, count: 0 }
-        }
-    };
-    Some(Box::new(Losses { data_only: packets == Concerned::Data, process }))
 }
 
 fn routes(plan: &Plan) -> Result<Routes, Error> {

@@ -8,7 +8,7 @@ use elephan_link::{pause, queue::Discipline};
 use elephan_scenario::{LinkChange, Plan};
 use elephan_units::{Time, Transmitter};
 
-use super::build::loss;
+use super::losses::loss;
 use super::{Kind, NONE, Net, Occurrence};
 use crate::ids::LinkId;
 use crate::target::Target;

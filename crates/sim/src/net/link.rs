@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use elephan_engine::{EventQueue, Ring};
 use elephan_host::transmit::Device;
 use elephan_link::{
-    FrameCost, GilbertElliott,
+    FrameCost,
     pause::Gate,
     queue::{Item, Limit, Queue},
 };
-use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
+use super::losses::Losses;
 use super::port::ahead::Ahead;
 use super::port::impair::Impair;
 use super::port::limiters::Limiters;
@@ -120,70 +120,6 @@ impl Counts {
             self.tx_bytes -= u64::from(wire);
             self.busy_ps -= end.min(window.end).0 - start.0;
             self.early_ps -= end.min(window.warmup).0.saturating_sub(start.0);
-        }
-    }
-}
-
-/// What a link loses by itself.
-#[derive(Clone)]
-pub struct Losses {
-    /// Only packets that carry data are concerned, and counted only if their data is new.
-    pub data_only: bool,
-    pub process: LossProcess,
-}
-
-#[derive(Clone)]
-pub enum LossProcess {
-    Periodic {
-        every: u64,
-        count: u64,
-    },
-    Bernoulli {
-        probability: f64,
-        stream: Stream,
-    },
-    GilbertElliott {
-        model: GilbertElliott,
-        bad: bool,
-        stream: Stream,
-    },
-    /// Ordinals still to come, the next one last.
-    Listed {
-        left: Vec<u64>,
-        count: u64,
-    },
-}
-
-impl Losses {
-    /// Whether the next packet is lost; called once per transmission, in order.
-    pub fn strikes(&mut self, data: bool, retransmission: bool) -> bool {
-        if self.data_only && !data {
-            return false;
-        }
-        let counts = !(self.data_only && retransmission);
-        match &mut self.process {
-            LossProcess::Periodic { every, count } => {
-                *count += u64::from(counts);
-                let struck = counts && *count == *every;
-                if struck {
-                    *count = 0;
-                }
-                struck
-            }
-            LossProcess::Bernoulli { probability, stream } => stream.uniform() < *probability,
-            LossProcess::GilbertElliott { model, bad, stream } => {
-                let turn = if *bad { model.to_good } else { model.to_bad };
-                *bad ^= stream.uniform() < turn;
-                stream.uniform() < if *bad { model.loss_bad } else { model.loss_good }
-            }
-            LossProcess::Listed { left, count } => {
-                *count += u64::from(counts);
-                let struck = counts && left.last() == Some(count);
-                if struck {
-                    left.pop();
-                }
-                struck
-            }
         }
     }
 }
@@ -416,40 +352,5 @@ impl Link {
     pub fn paused_until(&self, now: Time) -> Span {
         let of = |g: &General| g.gate.shut_until(now) + g.pfc.as_ref().map_or(Span::ZERO, |s| s.shut_until(now));
         self.general.as_deref().map_or(Span::ZERO, of)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// To bad with 0.01, back with 0.09, all lost while bad: 10 % lost, in bursts of 11.1 packets on average. A standard
-    /// error of the share is sqrt(0.1 * 0.9 / n * (1 + 0.9) / (1 - 0.9)), 0.0013 for a million packets.
-    #[test]
-    fn losses_come_in_bursts() {
-        let model = GilbertElliott { to_bad: 0.01, to_good: 0.09, loss_bad: 1.0, loss_good: 0.0 };
-        let process = LossProcess::GilbertElliott { model, bad: false, stream: Stream::new(1, "link", "loss") };
-        let mut losses = Losses { data_only: true, process };
-        let (mut lost, mut bursts, mut before) = (0u32, 0u32, false);
-        for _ in 0..1_000_000 {
-            let struck = losses.strikes(true, false);
-            lost += u32::from(struck);
-            bursts += u32::from(struck && !before);
-            before = struck;
-        }
-        assert!((f64::from(lost) / 1e6 - 0.1).abs() < 0.0052, "{lost}");
-        assert!((f64::from(lost) / f64::from(bursts) - 11.11).abs() < 0.5, "{bursts}");
-        assert!(!losses.strikes(false, false));
-    }
-
-    #[test]
-    fn listed_packets_are_lost() {
-        let data =
-            [(true, false), (true, false), (true, true), (false, false), (true, false), (true, false), (true, false)];
-        for (data_only, lost) in [(true, [2, 7]), (false, [2, 5])] {
-            let mut losses = Losses { data_only, process: LossProcess::Listed { left: vec![5, 2], count: 0 } };
-            let struck = (1..).zip(data).filter(|&(_, (data, again))| losses.strikes(data, again));
-            assert_eq!(struck.map(|(place, _)| place).collect::<Vec<i32>>(), lost);
-        }
     }
 }

@@ -21,6 +21,7 @@ mod graph;
 mod impair;
 mod lanes;
 mod link;
+mod losses;
 mod management;
 mod memory;
 mod nic;

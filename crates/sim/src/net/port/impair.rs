@@ -10,8 +10,7 @@ use elephan_scenario::{Impairments, Order};
 use elephan_traffic::Sampler;
 use elephan_units::{Span, Time};
 
-use crate::net::build::loss;
-use crate::net::link::Losses;
+use crate::net::losses::{Losses, loss};
 use crate::packet::flags;
 use crate::target::Then;
 
