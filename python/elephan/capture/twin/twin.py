@@ -68,6 +68,8 @@ def twin_of(
         raise InputError(f"{name}: it sent no data over TCP, so it has no twin")
     if not row["syn"] or row["setup_ns"] is None:
         raise InputError(f"{name}: the capture lacks its beginning (SYN, SYN-ACK, ACK), so its twin cannot begin")
+    if row["vantage"] in ("receiver", "between"):
+        raise InputError(f"{name}: it was captured away from its sender, which does not show when segments left: no twin")
     if row["data_segs_out"] < SEGMENTS_MIN:
         raise InputError(f"{name}: {row['data_segs_out']} data segments are too few for a twin; it takes {SEGMENTS_MIN}")
     stamps = TIME_STAMPS if row["time_stamps"] else 0
