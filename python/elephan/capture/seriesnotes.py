@@ -8,6 +8,7 @@ import numpy as np
 
 from elephan.base.errors import InputError
 from elephan.base.quantity import counted, show
+from elephan.capture.plateau import plateau_of
 from elephan.table.rows import column
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def beyond_path(trace: Trace) -> str:
     except (InputError, IndexError):
         return ""
     row = trace.row(trace.focus)
-    carried = trace._plateau(row)
+    carried = plateau_of(trace, row)
     if carried is None or found.path_known:
         return ""
     rate = trace.manifest.get("rate_bps")

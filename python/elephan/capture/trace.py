@@ -18,6 +18,7 @@ from elephan.capture import asked, logs, packets, sources
 from elephan.capture.activity import Activity, enough, known_stretches
 from elephan.capture.oneway import one_way_notes
 from elephan.capture.pair import FILES, Pair, pair_of
+from elephan.capture.plateau import SHARE_MIN, plateau_of
 from elephan.capture.ranked import Large, Ranked, Total
 from elephan.capture.seriesnotes import beyond_path, widened
 from elephan.capture.twin import kept
@@ -26,9 +27,7 @@ from elephan.result.run import Run, load_run, read_table
 from elephan.scenario.source import read_object
 from elephan.table import phases
 from elephan.table.classes import TRACE
-from elephan.table.flow_phases import chosen_flow, plateau_bps
 from elephan.table.rows import among, column
-from elephan.theory import closed as theory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +37,6 @@ ENDS = ("sender", "receiver")  # where a round-trip time is one of the whole way
 CONTROLLED = ("tcp", "quic")  # protocols with congestion control, whose connections have phases
 
 FEW = 32  # tables of one connection that are kept: those of the figures
-SHARE_MIN = 0.05  # of what the largest connection delivers: what carries less takes nothing that matters from it
 
 Array = npt.NDArray[np.float64]
 
@@ -276,26 +274,6 @@ class Trace(folder.Result):
         meanwhile = np.nan_to_num(delivered[others]) * together[others] / np.maximum(ends - begins, 1.0)[others]
         return float(meanwhile.sum()) / float(row["delivered_bytes"])
 
-    def _plateau(self, row: dict[str, Any]) -> float | None:
-        """What the path carries of a connection: of the rate that was given, else as the run beside says; None if it is shared."""
-        if self.beside_share(row) > SHARE_MIN:
-            return None
-        rate = self.manifest.get("rate_bps")
-        if rate is None:
-            return self._beside_plateau
-        # The MSS of a SYN counts options (RFC 6691), that of a log does not.
-        seen = bool(self.summary["packets"])
-        least = min((row[key] for key in ("mss_sent", "mss_rcvd") if row[key]), default=None)
-        headers = theory.TCP_IP_HEADER_BYTES + (0 if seen else theory.TIMESTAMP_OPTION_BYTES)
-        return theory.max_goodput(rate, least + headers if least else 1500, row["time_stamps"] or not seen)
-
-    @cached_property
-    def _beside_plateau(self) -> float | None:
-        try:
-            return plateau_bps(self.beside, chosen_flow(self.beside)) if self.beside is not None else None
-        except InputError:
-            return None
-
     def rtt_ns(self, row: dict[str, Any]) -> float | None:
         """Returns the usual round-trip time in ns of a connection over the whole path; None if it is not known."""
         own = [row["median_rtt_ns"] or row["min_rtt_ns"], row["handshake_rtt_ns"]]
@@ -327,7 +305,7 @@ class Trace(folder.Result):
         finished = 0.0 if row["fin"] or self.summary["format"] in logs.ENDED else None
         remaining = self.manifest.get("remaining_bytes", finished)
         try:
-            return phases.find(time / 1e9, delivered, rtt / 1e9, cuts, self._plateau(row), remaining_bytes=remaining)
+            return phases.find(time / 1e9, delivered, rtt / 1e9, cuts, plateau_of(self, row), remaining_bytes=remaining)
         except ValueError as error:
             raise InputError(f"connection {row['connection']}: {error}") from None
 
@@ -454,21 +432,13 @@ def _trace(
         trace = Trace(tables, summary, manifest, beside)
         twin, what_if = wanted
         if twin or what_if is not None:
-            if is_log:
-                raise InputError(f"{files[0]}: a log has no packets, so its connections have no twins")
-            trace.twin = kept.make(_at_sender(trace, paths), trace.row(trace.focus), what_if, progress)
+            trace.twin = kept.make(kept.at_sender(paths, trace.pair, is_log), trace.row(trace.focus), what_if, progress)
             summary["twin"] = trace.twin.told
     note = widened(trace, options["every_ns"]) if options["every_ns"] is not None and not is_log else ""
     if "connection" in given:
         trace.row(trace.focus)
     summary["notes"] += [note for note in (note, beyond_path(trace), *one_way_notes(trace)) if note]
     return trace
-
-
-def _at_sender(trace: Trace, paths: list[Path]) -> list[Path]:
-    """The files of a capture, of two captures the one that is nearer to the sender."""
-    near = trace.pair.near if trace.pair else None
-    return [path for path in paths if near is None or str(path) == near]
 
 
 def load_trace(path: str | os.PathLike[str]) -> Trace:

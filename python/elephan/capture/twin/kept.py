@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elephan.base.errors import InputError
+from elephan.capture.pair import Pair
 from elephan.capture.twin import replay, words
 from elephan.capture.twin.packets import Array, Packets
 from elephan.capture.twin.twin import Twin, twin_of
@@ -36,6 +38,13 @@ class Kept:
 
         (partial / SCENARIO).write_text(self.scenario, encoding="utf-8")
         parquet.write_table(self.samples, partial / SAMPLES)
+
+
+def at_sender(paths: Sequence[Path], pair: Pair | None, is_log: bool) -> list[Path]:
+    """Returns the files of a capture, of two captures the one that is nearer to the sender. Raises InputError for a log."""
+    if is_log:
+        raise InputError(f"{paths[0]}: a log has no packets, so its connections have no twins")
+    return [path for path in paths if pair is None or str(path) == pair.near]
 
 
 def make(files: Sequence[Path], row: Mapping[str, Any], what_if: Mapping[str, Any] | None, progress: bool) -> Kept:
