@@ -383,8 +383,7 @@ def analyze(
     """
     if not isinstance(path, str | os.PathLike | Iterable):
         raise InputError(f"capture or log: {path!r} is not a path; give a text or a pathlib.Path")
-    paths = [path] if isinstance(path, str | os.PathLike) else list(path)
-    files = [as_path(one, "capture or log") for one in paths]
+    files = [as_path(one, "capture or log") for one in ([path] if isinstance(path, str | os.PathLike) else path)]
     if not files:
         raise InputError("no file is given")
     if at is not None and at not in VANTAGES:
@@ -430,9 +429,8 @@ def _trace(
         else:
             tables, summary = packets.read(paths, where, options, progress)
         trace = Trace(tables, summary, manifest, beside)
-        twin, what_if = wanted
-        if twin or what_if is not None:
-            trace.twin = kept.make(kept.at_sender(paths, trace.pair, is_log), trace.row(trace.focus), what_if, progress)
+        if wanted != (False, None):
+            trace.twin = kept.make(kept.at_sender(paths, trace.pair, is_log), trace.row(trace.focus), wanted[1], progress)
             summary["twin"] = trace.twin.told
     note = widened(trace, options["every_ns"]) if options["every_ns"] is not None and not is_log else ""
     if "connection" in given:
@@ -447,8 +445,7 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
     if manifest.get("kind") != "trace":
         raise InputError(f"{where}: holds a {manifest.get('kind')}, not the analysis of a capture")
     summary = read_object(where / "summary.json")
-    compared = manifest.get("compared_with")
-    beside = load_run(compared) if compared and Path(compared).is_dir() else None
+    beside = load_run(other) if (other := manifest.get("compared_with")) and Path(other).is_dir() else None
     trace = Trace({name: where / f"{name}.parquet" for name in TRACE}, summary, manifest, beside)
     trace.twin = kept.load(where, summary.get("twin"))
     return trace
