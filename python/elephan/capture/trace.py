@@ -364,17 +364,17 @@ def analyze(
     """Reads a capture (pcap, pcapng) or a log: an iperf3 result (`iperf3 -J`), `ss -tin`, results of Flent, qlogs of QUIC.
 
     Files may be compressed by gzip or zstd. `path`: a file, `"-"` for standard input, several files of one capture, as of a ring
-    buffer, or several results of Flent or qlogs. Two files with the same packets are captures of one transfer at two places
-    (`Trace.pair`); `two_places` says so, or that they are not. `host`, `port`, `since`, `until`: only packets with one of these
-    addresses (or names of the capture), one of these ports, in this time after the first. `every`: interval of the series, s;
-    without it about 2000 intervals a connection (of a log without times: 1 s). `burst_gap`: data segments closer than this are one
-    burst, s; 15 us. `at`: where the capture was made, `"sender"`, `"receiver"` or `"between"`, if its handshakes do not tell.
-    `compare`: the folder of a run to draw beside it. `rate`: of the path's slowest link, on the wire (Ethernet): the plateau of
-    phases is its goodput; without it that of the run of `compare`, else the highest rate seen, as it is where that is above what
-    the path is said to carry (a note says so). `remaining`: bytes still to send after the capture or log. `twin`: fits a path to
-    the connection and runs its twin (`Trace.twin`). `what_if`: what changes in the twin, such as `{"congestion_control": "bbr"}`.
-    `connection`: the number of the one to show in phases and figures of one connection, instead of the one that delivered most.
-    `out`: a folder for tables and, with `report`, the report.
+    buffer, or several results of Flent or qlogs. Two files with the same packets are two places of one transfer (`Trace.pair`),
+    unless `two_places` is False. `host`, `port`, `since`, `until`: only packets with one of these addresses (or names of the
+    capture), one of these ports, in this time after the first. `every`: interval of the series, s; without it about 2000 intervals
+    a connection (of a log without times: 1 s). `burst_gap`: data segments closer than this are one burst, s; 15 us. `at`: where the
+    capture was made, `"sender"`, `"receiver"` or `"between"`, if its handshakes do not tell. `compare`: the folder of a run to draw
+    beside it. `rate`: of the path's slowest link, on the wire (Ethernet): the plateau of phases is its goodput; without it that of
+    the run of `compare`, else the highest rate seen, as it is where that is above what the path is said to carry (a note says so).
+    `remaining`: bytes still to send after the capture or log. `twin`: fits a path to the connection and runs its twin
+    (`Trace.twin`). `what_if`: what changes in the twin, such as `{"congestion_control": "bbr"}`. `connection`: the number of the
+    one to show in phases and figures of one connection, instead of the one that delivered most. `out`: a folder for tables and,
+    with `report`, the report.
     InputError: a file that is none of these, in one line.
 
     >>> run = el.run("sawtooth", set={"duration": "12 s"}, out="captured", pcap=True)
