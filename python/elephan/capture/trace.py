@@ -172,10 +172,9 @@ class Trace(folder.Result):
 
     def label(self, number: int) -> str:
         """Returns a connection as a reader would call it: as its log does, else by its hosts, with ports where these are shared."""
-        place = self._place(number)
         if name := self.summary.get("names", {}).get(str(number)):
             return str(name)
-        row, (source, destination) = self.ranked.at(place), self.ranked.ends
+        row, (source, destination) = self.ranked.at(place := self._place(number)), self.ranked.ends
         alike = int(((source == source[place]) & (destination == destination[place])).sum())
         ports = (f":{row['source_port']}", f":{row['destination_port']}") if alike > 1 else ("", "")
         return f"{row['source']}{ports[0]} → {row['destination']}{ports[1]}"
