@@ -10,7 +10,8 @@ from elephan.capture.flenttest import RATES, TIMES
 from elephan.capture.limits import HELD, has_rate
 from elephan.capture.logrows import PROBE
 from elephan.capture.oneway import way_of
-from elephan.capture.trace import CONTROLLED, SHARE_MIN
+from elephan.capture.plateau import SHARE_MIN
+from elephan.capture.trace import CONTROLLED
 from elephan.report.figure.flow_phases import phase_lines
 from elephan.report.figure.trace_figures import draw_all
 from elephan.report.page.notebook import answered
