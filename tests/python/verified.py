@@ -122,6 +122,7 @@ TRAFFIC = {
     "frames": 'rate = "5 Mbps"',
     "incast": 'size = "64 KB"\nrounds = 5',
     "onoff": 'load = "5 Mbps"',
+    "writes": 'at = ["0 s", "200 ms", "1 s"]\nsize = ["20 KB", "1 B", "300 KB"]',
     "disk-copy": 'size = "20 MB"\nprogram = "bbcp"',
     "replay": 'trace = """start_ms,size_bytes\n0,100000\n20,1000000\n300,10000"""',
 }

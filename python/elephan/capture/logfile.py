@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 HEAD_BYTES = 1 << 16
+MAGIC_BYTES = 16
 _PIECE_BYTES = 1 << 20
 COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # begin what PowerShell writes from `iperf3 -J > FILE`
@@ -48,11 +49,18 @@ class LogFile:
         except OSError as error:
             raise InputError(f"{self.path}: {error.strerror or error}") from None
 
+    def _first(self, count: int) -> bytes:
+        with self._opened() as stream:
+            return bytes(stream.read(count))
+
     @cached_property
     def head(self) -> bytes:
         """The first bytes; InputError if there are none."""
-        with self._opened() as stream:
-            found = bytes(stream.read(HEAD_BYTES))
+        try:
+            found = self._first(HEAD_BYTES)
+        except InputError:
+            # What lies behind compressed data spoils the reading of many bytes; few tell what the file is.
+            found = self._first(MAGIC_BYTES)
         if not found:
             raise InputError(f"{self.path}: an empty file")
         return found
