@@ -143,16 +143,18 @@ macro_rules! options {
                 self.check_steps(overrides)
             }
 
-            /// Every option spelled out, as a scenario would write it.
+            /// Every option spelled out, as a scenario would write it: what acts, so that what is written is accepted again.
             pub fn to_overrides(&self) -> Overrides {
-                Overrides { $( $name: Some(self.$name.clone()), )+ }
+                let recovery_steps = Some(self.steps_taken());
+                Overrides { recovery_steps, ..Overrides { $( $name: Some(self.$name.clone()), )+ } }
             }
 
             /// Every option with its value and where that comes from, in the order of the table.
             pub fn provenance(&self) -> Vec<Provenance> {
+                let taken = Options { recovery_steps: self.steps_taken(), ..self.clone() };
                 vec![ $( Provenance {
                     name: stringify!($name),
-                    value: text(&self.$name),
+                    value: text(&taken.$name),
                     origin: self.origin(stringify!($name)),
                 }, )+ ]
             }
@@ -166,6 +168,8 @@ macro_rules! options {
                 let source = source(self.stack, option);
                 if self.is_given(option) {
                     Origin::Given
+                } else if option == "recovery_steps" && self.steps_taken() != self.recovery_steps {
+                    Origin::Default($crate::options::steps::NEEDS)
                 } else if source.starts_with("assumed") {
                     Origin::Assumed(source)
                 } else {

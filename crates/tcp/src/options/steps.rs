@@ -4,6 +4,8 @@ use elephan_units::InvalidParameter;
 
 use super::{LossDetection, Options, Overrides, RecoveryRule, RecoverySteps, Reduction};
 
+pub(crate) const NEEDS: &str = "linux needs recovery = \"sack\", loss_detection = \"rack\" and reduction = \"prr-linux\"";
+
 impl Options {
     /// Refuses the steps of Linux for who asks for them without what they need. Who chooses another recovery over a stack that has them does not
     /// ask.
@@ -11,8 +13,12 @@ impl Options {
         if overrides.recovery_steps != Some(RecoverySteps::Linux) || self.steps_as_linux() {
             return Ok(());
         }
-        let needs = "linux needs recovery = \"sack\", loss_detection = \"rack\" and reduction = \"prr-linux\"";
-        Err(InvalidParameter::new("recovery_steps", needs))
+        Err(InvalidParameter::new("recovery_steps", NEEDS))
+    }
+
+    /// The steps that recovery takes: those of Linux only with what they need.
+    pub(crate) fn steps_taken(&self) -> RecoverySteps {
+        if self.steps_as_linux() { RecoverySteps::Linux } else { RecoverySteps::Rfc }
     }
 
     /// Whether recovery takes the steps of Linux.

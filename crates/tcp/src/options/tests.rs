@@ -172,3 +172,26 @@ fn steps_that_lack_what_they_need_are_refused() {
     stack("linux").unwrap().apply(&immediate).unwrap();
     stack("linux").unwrap().apply(&Overrides { reduction: Some(Reduction::Immediate), ..asked }).unwrap_err();
 }
+
+/// What a stack resolves to is accepted when it is read again, and says which steps act.
+#[test]
+fn resolved_options_are_accepted_again() {
+    for overrides in [
+        Overrides { reduction: Some(Reduction::Immediate), ..Overrides::default() },
+        Overrides { recovery: Some(RecoveryRule::Reno), ..Overrides::default() },
+        Overrides { loss_detection: Some(LossDetection::Fack), ..Overrides::default() },
+        Overrides::default(),
+    ] {
+        for name in ["rfc", "linux", "windows", "linux-2.4"] {
+            let mut once = stack(name).unwrap();
+            once.apply(&overrides).unwrap();
+            let resolved = once.to_overrides();
+            let mut again = stack(name).unwrap();
+            again.apply(&resolved).unwrap_or_else(|error| panic!("{name}, {overrides:?}: {error}"));
+            assert_eq!(again.to_overrides(), resolved, "{name}, {overrides:?}");
+            let steps = once.provenance().into_iter().find(|row| row.name == "recovery_steps").unwrap();
+            let linux = name == "linux" && overrides == Overrides::default();
+            assert_eq!(steps.value.contains("linux"), linux, "{name}, {overrides:?}: {}", steps.value);
+        }
+    }
+}
