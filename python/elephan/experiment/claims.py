@@ -5,29 +5,37 @@ what is expected. It holds if the whole 95 % interval satisfies the expectation 
 broke off), fails if none of the interval does (with `every`, if one run does not), and is inconclusive between the two. A claim
 holds if all its parts hold and fails if one fails. A part whose variants the quick run of a study leaves out is not run, and so
 is a claim that such a part leaves open. What is shown of an interval ends where its quantity does; it is judged whole.
+A mean decides nothing where the runs have two modes (`elephan.experiment.modes`) on different sides of a bound: such a part is
+inconclusive, and both modes are told. With `need` a claim holds if that share of its parts holds. It fails if that share cannot be
+reached.
 
 Many claims: of 100 verdicts at 5 % each some are wrong by chance. So each claim also has a p value, and Holm's correction
 (Scandinavian Journal of Statistics 6, 1979) says which verdicts still stand if the chance of even one wrong verdict in the whole
 study is to be 5 %. The p value of a part is `2 P(T > |mean - bound| / (s / sqrt n))`, with Student's t of n - 1 degrees of freedom:
 the least alpha whose interval of level 1 - alpha lies inside (or outside) the bounds. A claim that holds in all its parts has the
 largest p of them (an intersection-union test, Berger, Technometrics 24, 1982). A claim that fails in one of m parts has m times the
-smallest (Bonferroni). A part with `every` speaks of the runs themselves and not of a mean, so it has no p value and needs none.
+smallest (Bonferroni). Both are cases of one rule: that k of m parts are so has m - k + 1 times the k-th smallest (Benjamini and
+Heller, Biometrics 64, 2008). A part with `every` speaks of the runs and not of a mean, so it has no p value and needs none.
 The plain verdict stays as it is; Holm's can only be weaker.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from elephan.base import stats
 from elephan.base.quantity import in_files, show
+from elephan.experiment.modes import Modes, modes_of
 from elephan.statistic import bounds, measures
 
 HOLDS, FAILS, INCONCLUSIVE, NOT_RUN = "holds", "fails", "inconclusive", "not run"
+CAUSES = ("theory", "model", "source", "unknown")  # why a claim does not hold
 COMPARISONS = ("difference", "ratio")
+LEVEL = 0.95  # of an interval, unless told
 ALPHA = 0.05  # the chance of one wrong verdict or more among all claims, under Holm's correction
 
 
@@ -102,15 +110,31 @@ class Part:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement with its source and the parts that decide it; the first part is its headline. `reason`: why it does not hold in
-    the full study, if it does not.
+    """A statement with its source and the parts that decide it; the first part is its headline.
+
+    `says`: what the source states. `derived`: what elephan concludes from it, and why. `reason` and `cause`: why the claim does not
+    hold in the full study, if it does not. `need`: the share of its parts that must hold.
     """
 
     id: str
     statement: str
     source: str
     parts: tuple[Part, ...]
+    says: str = ""
+    derived: str = ""
     reason: str = ""
+    cause: str = ""
+    need: float = 1.0
+
+    @property
+    def whose(self) -> str:
+        """Whose words are judged: `source`, or `elephan` where the source does not state it itself."""
+        return "source" if self.says and not self.derived else "elephan"
+
+    @property
+    def needed(self) -> int:
+        """How many of its parts must hold."""
+        return math.ceil(self.need * len(self.parts) - 1e-9)
 
 
 @dataclass(frozen=True)
@@ -122,11 +146,14 @@ class Finding:
     verdict: str
     p_inside: float = 1.0  # p value of "the mean is within the bounds"; NaN of a part that speaks of every run
     p_outside: float = 1.0  # and of "the mean is beyond them"
+    modes: Modes | None = None  # both groups of its runs, if they have two
 
     @property
     def text(self) -> str:
-        """The observation as a person writes it: `9.49 Gb/s (9.48 to 9.50)`."""
-        return interval_text(self.observed, self.part.unit, 3 if self.part.compare == "ratio" else 4)
+        """The observation as a person writes it: `9.49 Gb/s (9.48 to 9.50)`, with both modes if there are two."""
+        digits = 3 if self.part.compare == "ratio" else 4
+        text = interval_text(self.observed, self.part.unit, digits)
+        return f"{text}; {self.modes.words(self.part.unit, digits)}" if self.modes else text
 
 
 @dataclass(frozen=True)
@@ -139,13 +166,19 @@ class Verdict:
 
     @property
     def p(self) -> float:
-        """The p value of the verdict; NaN where it is of every run, or where the claim was not run."""
+        """The p value of the verdict; NaN where the parts on every run decide, or where the claim was not run."""
         tests = [finding for finding in self.run if not math.isnan(finding.p_inside)]
-        if not tests or self.verdict == NOT_RUN or any(f.part.every and f.verdict == FAILS for f in self.findings):
+        every = Counter(finding.verdict for finding in self.run if finding.part.every)
+        hold, fail = self.claim.needed - every[HOLDS], self._spare + 1 - every[FAILS]
+        if not tests or self.verdict == NOT_RUN or min(hold, fail) <= 0:
             return math.nan
-        sure = all(f.verdict == HOLDS for f in self.findings if f.part.every)
-        holds = max(finding.p_inside for finding in tests) if sure else 1.0
-        return min(1.0, holds, len(tests) * min(finding.p_outside for finding in tests))
+        inside, outside = (sorted(getattr(finding, name) for finding in tests) for name in ("p_inside", "p_outside"))
+        return min(1.0, _of_some(inside, hold), _of_some(outside, fail))
+
+    @property
+    def _spare(self) -> int:
+        """How many of its parts may fail."""
+        return len(self.findings) - self.claim.needed
 
     @property
     def holm(self) -> str:
@@ -155,9 +188,16 @@ class Verdict:
     @property
     def verdict(self) -> str:
         each = [finding.verdict for finding in self.findings]
-        if FAILS in each:
+        if each.count(FAILS) > self._spare:
             return FAILS
-        return next((verdict for verdict in (INCONCLUSIVE, NOT_RUN) if verdict in each), HOLDS)
+        if each.count(HOLDS) >= self.claim.needed:
+            return HOLDS
+        return INCONCLUSIVE if INCONCLUSIVE in each else NOT_RUN
+
+    @property
+    def modes(self) -> bool:
+        """Whether it stays open because the runs of a part have two modes, one of them beyond what is expected."""
+        return self.verdict == INCONCLUSIVE and any(one.modes and one.verdict == INCONCLUSIVE for one in self.findings)
 
     @property
     def run(self) -> tuple[Finding, ...]:
@@ -166,7 +206,9 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        """The verdict as people read it: of a claim that is not run, whether some of it is."""
+        """The verdict as people read it: `partly run` if some of it is run, `two modes` if the modes of its runs leave it open."""
+        if self.modes:
+            return "two modes"
         return "partly run" if self.verdict == NOT_RUN and self.run else self.verdict
 
     @property
@@ -196,6 +238,9 @@ class Verdict:
             "id": self.claim.id,
             "statement": self.claim.statement,
             "source": self.claim.source,
+            "says": self.claim.says,
+            "derived": self.claim.derived,
+            "need": self.claim.need,
             "expected": "; ".join(f"{f.part.subject}: {f.part.expected}" for f in self.findings),
             "observed": decisive.observed.as_dict(),
             "decisive": place,
@@ -204,6 +249,7 @@ class Verdict:
             "p_holm": None if math.isnan(self.p_holm) else self.p_holm,
             "holm": self.holm,
             "reason": self.reason,
+            "cause": self.claim.cause if self.reason else "",
             "parts": [_part_dict(finding) for finding in self.findings],
         }
 
@@ -222,7 +268,13 @@ def _part_dict(finding: Finding) -> dict[str, Any]:
     if part.compare:
         found |= {"compare": part.compare, "against": part.against}
     found |= {"unit": in_files(part.unit), "expected": part.expected, "every_run": part.every}
-    return found | {"observed": finding.observed.as_dict(), "verdict": finding.verdict}
+    found |= {"observed": finding.observed.as_dict(), "verdict": finding.verdict}
+    return found | ({"modes": [list(finding.modes.low), list(finding.modes.high)]} if finding.modes else {})
+
+
+def _of_some(ascending: Sequence[float], k: int) -> float:
+    """Returns the p value of "at least k of these are so"."""
+    return (len(ascending) - k + 1) * ascending[k - 1] if k <= len(ascending) else 1.0
 
 
 def _sample(part: Part, evidence: Evidence) -> list[float]:
@@ -240,12 +292,12 @@ def _sample(part: Part, evidence: Evidence) -> list[float]:
     return [a / b if b else math.inf for a, b in pairs]
 
 
-def _interval(part: Part, sample: Sequence[float]) -> stats.Interval:
+def _interval(part: Part, sample: Sequence[float], level: float = 0.95) -> stats.Interval:
     if part.compare == "ratio" and all(0 < value < math.inf for value in sample):
-        return stats.paired_ratio(list(sample), [1.0] * len(sample))
+        return stats.paired_ratio(list(sample), [1.0] * len(sample), level)
     if not all(math.isfinite(value) for value in sample):
-        return stats.Interval(math.nan, math.nan, math.nan, len(sample))
-    return stats.mean_interval(list(sample))
+        return stats.Interval(math.nan, math.nan, math.nan, len(sample), level)
+    return stats.mean_interval(list(sample), level)
 
 
 def _shown(part: Part, interval: stats.Interval, evidence: Evidence) -> stats.Interval:
@@ -266,20 +318,23 @@ def measured(part: Part, evidence: Evidence) -> tuple[stats.Interval, list[float
     return (_shown(part, _interval(part, sample), evidence), sample) if sample else (stats.NOTHING, [])
 
 
-def _judge_part(part: Part, evidence: Evidence, planned: Mapping[tuple[str, str], int] | None) -> Finding:
+def _judge_part(part: Part, evidence: Evidence, planned: Mapping[tuple[str, str], int] | None, level: float) -> Finding:
     needed = [(part.experiment, variant) for variant in (part.variant, part.against) if variant]
     sample = _sample(part, evidence)
     if not sample:
         cut = planned is not None and not all(one in planned for one in needed)
         return Finding(part, stats.NOTHING, NOT_RUN if cut else INCONCLUSIVE)
-    interval = _interval(part, sample)
+    interval, modes = _interval(part, sample, level), None if part.every else modes_of(sample)
     verdict = _verdict(part, sample, interval)
+    if modes and len({part.bounds.admits(value) for value in sample}) > 1:
+        verdict = INCONCLUSIVE
     if part.every and verdict == HOLDS and planned is not None:
         # What a run that broke off would have shown nobody knows.
         found = (len(evidence.by_seed(experiment, variant, part.statistic)) for experiment, variant in needed)
         if any(n < planned.get(one, 0) for n, one in zip(found, needed, strict=True)):
             verdict = INCONCLUSIVE
-    return Finding(part, _shown(part, interval, evidence), verdict, *_p_values(part, sample))
+    p_values = (1.0, 1.0) if modes and verdict == INCONCLUSIVE else _p_values(part, sample)
+    return Finding(part, _shown(part, interval, evidence), verdict, *p_values, modes)
 
 
 def _p_values(part: Part, sample: Sequence[float]) -> tuple[float, float]:
@@ -319,12 +374,22 @@ def _verdict(part: Part, sample: Sequence[float], interval: stats.Interval) -> s
     return FAILS if outside else INCONCLUSIVE
 
 
-def judge(claims: Sequence[Claim], evidence: Evidence, planned: Mapping[tuple[str, str], int] | None = None) -> list[Verdict]:
+def judge(
+    claims: Sequence[Claim],
+    evidence: Evidence,
+    planned: Mapping[tuple[str, str], int] | None = None,
+    levels: Mapping[str, float] | None = None,
+) -> list[Verdict]:
     """Judges every claim on the evidence.
 
-    `planned`: how often each (experiment, variant) was to be run; unless given as often as it was.
+    `planned`: how often each (experiment, variant) was to be run; unless given as often as it was. `levels`: of the intervals of
+    claims, by id, where it is not 95 %.
     """
-    verdicts = [Verdict(claim, tuple(_judge_part(part, evidence, planned) for part in claim.parts)) for claim in claims]
+    asked = levels or {}
+    verdicts = [
+        Verdict(claim, tuple(_judge_part(part, evidence, planned, asked.get(claim.id, LEVEL)) for part in claim.parts))
+        for claim in claims
+    ]
     tested = [verdict for verdict in verdicts if not math.isnan(verdict.p)]
     adjusted = dict(zip((v.claim.id for v in tested), stats.holm([v.p for v in tested]), strict=True))
     return [replace(verdict, p_holm=adjusted.get(verdict.claim.id, math.nan)) for verdict in verdicts]

@@ -8,13 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from elephan.base.errors import InputError, nearest
-from elephan.experiment.claims import COMPARISONS, Bounds, Claim, Part
+from elephan.experiment.claims import CAUSES, COMPARISONS, Bounds, Claim, Part
 from elephan.experiment.declaration import Declaration
 from elephan.experiment.numbers import Number, check_places, read_numbers
 from elephan.statistic import measures
 
 _NUMBER = (int, float)
-_CLAIM = {"id": str, "statement": str, "source": str, "reason": str, "parts": list}
+_CLAIM: Mapping[str, Any] = {
+    **dict.fromkeys(("id", "statement", "source", "says", "derived", "reason", "cause"), str),
+    "need": _NUMBER,
+    "parts": list,
+}
 _BOUNDS = ("min", "above", "max", "below")
 _PART = {
     **dict.fromkeys(("experiment", "statistic", "variant", "compare", "against", "given"), str),
@@ -34,7 +38,7 @@ class _Claims:
         numbers = read_numbers(self.file)
         claims: list[Claim] = []
         for place, entry in enumerate(written.get("claims", [])):
-            claim = self._claim(("claims", place), entry)
+            claim = self.claim(("claims", place), entry)
             if claim.id in [other.id for other in claims]:
                 raise self.wrong(("claims", place, "id"), f'two claims have the same id "{claim.id}"')
             try:
@@ -44,16 +48,28 @@ class _Claims:
             claims.append(claim)
         return claims
 
-    def _claim(self, where: tuple[str | int, ...], entry: Any) -> Claim:
+    def claim(self, where: tuple[str | int, ...], entry: Any) -> Claim:
+        """Returns a claim; raises InputError for what is wrong in its entry."""
         name = entry.get("id") if isinstance(entry, Mapping) else None
         what = f"claim {name}" if isinstance(name, str) and name else "claim ?"
         self.file.known(entry, _CLAIM, where, what)
         if lacking := [key for key in ("id", "statement", "source", "parts") if not entry.get(key)]:
             raise self.wrong((*where, lacking[0]), f"{what}: has no {lacking[0]}")
+        cause = entry.get("cause", "")
+        if cause and not entry.get("reason"):
+            raise self.wrong((*where, "cause"), f"{what}: a cause goes with a reason")
+        if cause and cause not in CAUSES:
+            raise self.wrong(
+                (*where, "cause"), f'{what}: cause is one of {", ".join(CAUSES)}, not "{cause}"{nearest(cause, list(CAUSES))}'
+            )
+        need = float(entry.get("need", 1.0))
+        if not 0 < need <= 1:
+            raise self.wrong((*where, "need"), f"{what}: need is a share above 0 and at most 1, not {entry['need']}")
         parts = tuple(self._part((*where, "parts", place), what, part) for place, part in enumerate(entry["parts"]))
         if len({part.experiment for part in parts}) > 1:
             parts = tuple(replace(part, told_apart=True) for part in parts)
-        return Claim(entry["id"], entry["statement"], entry["source"], parts, entry.get("reason", ""))
+        texts = {key: entry.get(key, "") for key in ("says", "derived", "reason", "cause")}
+        return Claim(entry["id"], entry["statement"], entry["source"], parts, need=need, **texts)
 
     def _part(self, where: tuple[str | int, ...], what: str, entry: Any) -> Part:
         self.file.known(entry, _PART, where, what)
@@ -94,6 +110,12 @@ class _Claims:
 def read_claims(file: Declaration) -> list[Claim]:
     """Returns the claims of a `claims.toml`; anything unknown or incomplete is an error with its line and the claim's id."""
     return _Claims(file).read()
+
+
+def claims_of(entries: Sequence[Mapping[str, Any]], file: Declaration) -> list[Claim]:
+    """Returns the claims that a function of a study's folder gives, as those of its `claims.toml` would be."""
+    reader = _Claims(file)
+    return [reader.claim(("claims", place), entry) for place, entry in enumerate(entries)]
 
 
 def check_claims(

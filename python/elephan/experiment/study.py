@@ -17,10 +17,8 @@ import shutil
 import time
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
+from dataclasses import replace
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,15 +26,19 @@ from typing import Any
 from elephan.base import stats
 from elephan.base.errors import InputError, nearest
 from elephan.base.paths import as_path
-from elephan.base.quantity import seconds, unit_parts
+from elephan.base.quantity import seconds
 from elephan.base.signals import Interrupted
 from elephan.experiment import claims, claimsfile, studyfile
+from elephan.experiment.axes import Combination, Experiment, experiment_of
+from elephan.experiment.axes import Point as Point
+from elephan.experiment.decide import Decided, Until, decide
 from elephan.experiment.declaration import Declaration
-from elephan.experiment.job import Job, Statistics
+from elephan.experiment.job import Job, Outcomes, Statistics
 from elephan.experiment.numbers import Measured, Number, fill, read_numbers
 from elephan.experiment.place.threads import check_workers
 from elephan.experiment.pool import How, run_jobs, store_of
-from elephan.experiment.trials import Trials, Variant
+from elephan.experiment.readings import Dependence, Setting, dependences, experiments_under, read_readings, settings_of
+from elephan.experiment.trials import Trials
 from elephan.result import folder
 from elephan.result.run import Run, load_run, read_table
 from elephan.scenario import core
@@ -72,61 +74,8 @@ STATISTICS = (
     "paused_ns.sum",
 )
 
+_KEPT_FACTS = ("wall_s", "runs", "failures", "incomplete", "flows", "readings", "decided")  # in the manifest
 _COPY = "study"  # of a study of the caller's own, in its result
-
-
-@dataclass(frozen=True)
-class Point:
-    """A point of an axis: its label, its value in figures, and what it sets in the scenario."""
-
-    label: str
-    set: Mapping[str, Any]
-    value: float = math.nan
-
-    @property
-    def parameter(self) -> str | float:
-        """What a table of trials says of it: its label, or its value in figures where the label is no quantity."""
-        return self.label if math.isnan(self.value) or unit_parts(self.label) else self.value
-
-
-@dataclass(frozen=True)
-class Combination:
-    """A point of each axis."""
-
-    points: tuple[Point, ...]
-
-    @property
-    def label(self) -> str:
-        return "/".join(point.label for point in self.points)
-
-    @property
-    def overrides(self) -> dict[str, Any]:
-        merged: dict[str, Any] = {}
-        for point in self.points:
-            merged.update(point.set)
-        return merged
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """A scenario run in every variant, each with the same seeds."""
-
-    name: str
-    scenario: str
-    axes: tuple[str, ...]
-    points: Mapping[str, tuple[Point, ...]]
-    repetitions: int
-    keep: bool = False
-    set: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def variants(self) -> list[Combination]:
-        return [Combination(points) for points in product(*(self.points[axis] for axis in self.axes))]
-
-    def variant(self, of: Combination) -> Variant:
-        """The variant that a combination is, with its points as parameters: a label, or its value in figures if it has one."""
-        parameters = {axis: point.parameter for axis, point in zip(self.axes, of.points, strict=True)}
-        return Variant(of.label, parameters, self.name)
 
 
 class Study:
@@ -141,7 +90,8 @@ class Study:
         self.question: str = document["question"]
         self.source: str = document["source"]
         axes = {name: self._points(written) for name, written in document["axes"].items()}
-        self.experiments = [_experiment(entry, axes, quick) for entry in document["experiments"]]
+        self.experiments = [experiment_of(entry, axes, quick) for entry in document["experiments"]]
+        self.readings = read_readings(document.get("readings", ()))
         self._statistics = tuple(document.get("statistics", ()))
 
     def _points(self, written: Any) -> tuple[Point, ...]:
@@ -165,8 +115,23 @@ class Study:
 
     @cached_property
     def claims(self) -> list[claims.Claim]:
+        """The claims of `claims.toml`, and those that a function of the folder derives from a table (`claims_from`)."""
         file = self.path / studyfile.CLAIMS
-        return claimsfile.read_claims(Declaration(file)) if file.is_file() or not self.own else []
+        found = claimsfile.read_claims(Declaration(file)) if file.is_file() or not self.own else []
+        if source := self.document.get("claims_from"):
+            module, _, function = source.partition(":")
+            found += claimsfile.claims_of(getattr(self.module(module), function)(), Declaration(file))
+        return found
+
+    @cached_property
+    def settings(self) -> list[Setting]:
+        """Each reading of what the source leaves open, and random combinations of them."""
+        return settings_of(self.readings, self.name)
+
+    @cached_property
+    def varied(self) -> list[Experiment]:
+        """The experiments under each of these settings."""
+        return experiments_under(self.settings, self.experiments, self.claims)
 
     @cached_property
     def numbers(self) -> dict[str, Number]:
@@ -195,21 +160,9 @@ class Study:
         found: dict[str, dict[str, Any]] = {}
         for experiment in self.experiments:
             if experiment.scenario != self.experiments[0].scenario and experiment.scenario not in found:
-                overrides = {**experiment.set, **experiment.variants[0].overrides}
+                overrides = experiment.overrides(experiment.variants[0])
                 found[experiment.scenario] = core.resolve(self.scenario(experiment), overrides, 1)
         return found
-
-
-def _experiment(entry: Mapping[str, Any], axes: Mapping[str, Sequence[Point]], quick: bool) -> Experiment:
-    shorter = entry.get("quick", {}) if quick else {}
-    chosen: dict[str, tuple[Point, ...]] = {}
-    for axis in entry["axes"]:
-        only = shorter.get("points", {}).get(axis)
-        chosen[axis] = tuple(p for p in axes[axis] if only is None or any(fnmatchcase(p.label, pattern) for pattern in only))
-    repetitions = int(shorter.get("repetitions", entry["repetitions"]))
-    overrides = {**entry.get("set", {}), **shorter.get("set", {})}
-    keep = bool(entry.get("keep", False))
-    return Experiment(entry["name"], entry["scenario"], tuple(entry["axes"]), chosen, repetitions, keep, overrides)
 
 
 def open_study(name: str, quick: bool = False, agreed: Trust = NOBODY) -> Study:
@@ -244,7 +197,17 @@ class Results(folder.Result):
     def verdicts(self) -> list[claims.Verdict]:
         """The verdict on each claim; the numbers of its reason are those of these runs."""
         found = [replace(one, reason=fill(one.reason, self.study.numbers, self.numbers)) for one in self.study.claims]
-        return claims.judge(found, self, self.study.planned)
+        return claims.judge(found, self, {**self.study.planned, **self.decided.repetitions}, self.decided.levels)
+
+    @cached_property
+    def decided(self) -> Decided:
+        """What was repeated for claims that were open."""
+        return Decided.of(self.facts["decided"]) if "decided" in self.facts else Decided()
+
+    @cached_property
+    def dependences(self) -> dict[str, Dependence]:
+        """How each claim fares over the readings that touch it, by its id; empty if the readings were not run."""
+        return dependences(self.verdicts, self.study.settings, self) if self.facts.get("readings") else {}
 
     @cached_property
     def numbers(self) -> dict[str, Measured]:
@@ -278,7 +241,7 @@ class Results(folder.Result):
         """From when to when a variant, or the first one, is measured: `20 to 120 s`."""
         one = self.experiment(experiment)
         chosen = next(v for v in one.variants if variant in ("", v.label))
-        document = core.toml_values(core.resolved_toml(self.study.scenario(one), {**one.set, **chosen.overrides}, 1))
+        document = core.toml_values(core.resolved_toml(self.study.scenario(one), one.overrides(chosen), 1))
         begin, end = (seconds(document.get(key, "0 s")) for key in ("warmup", "duration"))
         return f"{begin:g} to {end:g} s"
 
@@ -291,8 +254,8 @@ class Results(folder.Result):
 
     def job(self, experiment: str, variant: str, seed: int) -> Job:
         """Returns what does a run of the study again; its folder is that of the run if it is kept."""
-        one = self.experiment(experiment)
-        combination = next(found for found in one.variants if found.label == variant)
+        of_name = [one for one in (*self.study.experiments, *self.study.varied) if one.name == experiment]
+        one, combination = next((one, found) for one in of_name for found in one.variants if found.label == variant)
         return _job(self.study.scenario(one), one, combination, seed, self.place)
 
     def table(self) -> Any:
@@ -305,12 +268,13 @@ class Results(folder.Result):
             **folder.manifest_head("study", self.study.name),
             "quick": self.study.quick,
             "scenario_sha256": hashlib.sha256(self.facts["scenario"].encode()).hexdigest(),
-            **{key: self.facts[key] for key in ("wall_s", "runs", "failures", "incomplete", "flows") if key in self.facts},
+            **{key: self.facts[key] for key in _KEPT_FACTS if key in self.facts},
         }
 
     def as_dict(self) -> dict[str, Any]:
         """Returns plain values, for JSON."""
-        verdicts = [verdict.as_dict() for verdict in self.verdicts]
+        depends = {name: {"readings": one.as_dict()} for name, one in self.dependences.items()}
+        verdicts = [verdict.as_dict() | depends.get(verdict.claim.id, {}) for verdict in self.verdicts]
         return {"study": self.study.name, "claims": verdicts, "failures": self.failures}
 
     def fill(self, partial: Path) -> None:
@@ -336,25 +300,65 @@ def _kept(place: Path, experiment: str, variant: str, seed: int) -> Path:
     return place / "runs" / experiment / f"{variant.replace('/', '_').replace(' ', '')}-{seed}"
 
 
-def _jobs(study: Study, place: Path) -> list[Job]:
+def _jobs(study: Study, experiments: Sequence[Experiment], place: Path) -> list[Job]:
     return [
         _job(source, experiment, combination, seed, place)
-        for experiment, source in ((one, study.scenario(one)) for one in study.experiments)
+        for experiment, source in ((one, study.scenario(one)) for one in experiments)
         for combination in experiment.variants
         for seed in range(1, experiment.repetitions + 1)
     ]
 
 
 def _job(source: Source, experiment: Experiment, combination: Combination, seed: int, place: Path) -> Job:
-    overrides, variant = {**experiment.set, **combination.overrides}, experiment.variant(combination)
+    variant = experiment.variant(combination)
     kept = _kept(place, experiment.name, variant.label, seed) if experiment.keep else None
-    return Job(source, overrides, seed, variant, kept)
+    return Job(source, experiment.overrides(combination), seed, variant, kept)
+
+
+class _Runs:
+    """The runs of a study as they are done: those that it plans, and further repetitions of what open claims look at."""
+
+    def __init__(self, study: Study, experiments: Sequence[Experiment], place: Path, how: How) -> None:
+        self.study, self.place, self.how = study, place, how
+        self.measure = Statistics(study.statistics, strict=False)
+        self.outcomes = run_jobs(_jobs(study, experiments, place), self.measure, how).checked()
+
+    def results(self, facts: dict[str, Any]) -> Results:
+        """Returns what the runs so far show."""
+        found = {**self.outcomes.first(), **self.outcomes.incomplete, "failures": self.outcomes.failures, **facts}
+        found["flows"] = self.outcomes.flows_of_experiments
+        variants = (outcome.job.variant for outcome in self.outcomes)
+        return Results(self.study, Trials(self.outcomes.trials, variants), found, self.place)
+
+    def judged(self, decided: Decided) -> list[claims.Verdict]:
+        """Returns the verdicts with the repetitions so far."""
+        return self.results({"decided": decided.as_dict()}).verdicts
+
+    def more(self, wanted: Mapping[tuple[str, str], tuple[int, int]]) -> bool:
+        """Runs further repetitions, and returns whether all of them ran."""
+        jobs = [
+            replace(_job(self.study.scenario(one), one, combination, seed, self.place), folder=None)
+            for one in self.study.experiments
+            for combination in one.variants
+            if (one.name, combination.label) in wanted
+            for seed in range(wanted[one.name, combination.label][0], wanted[one.name, combination.label][1] + 1)
+        ]
+        try:
+            new = run_jobs(jobs, self.measure, self.how)
+        except KeyboardInterrupt:
+            new = Outcomes([], len(jobs), True)
+        interrupted = self.outcomes.interrupted or new.interrupted
+        self.outcomes = Outcomes([*self.outcomes, *new], len(self.outcomes) + len(jobs), interrupted)
+        return not new.interrupted
 
 
 def run_study(
     name: str,
     *,
     quick: bool = False,
+    readings: bool = False,
+    until: int | None = None,
+    budget: str | None = None,
     out: str | os.PathLike[str],
     workers: int | None = None,
     progress: bool = False,
@@ -369,26 +373,39 @@ def run_study(
 ) -> Results:
     """Runs a study, judges its claims, and writes `claims.json`, `runs.parquet`, kept runs and, with `report`, `report.html`.
 
-    `python_from` and `files_from`: as of `el.run`.
+    `readings`: also under each reading of what the source leaves open (`elephan.experiment.readings`). `until`: repeats what open
+    claims look at until they are decided, at most so many times and for `budget`, a time such as `"10 min"`
+    (`elephan.experiment.decide`). `python_from` and `files_from`: as of `el.run`.
     """
     study, begin = open_study(name, quick, trust(python_from, files_from=files_from)), time.monotonic()
+    goal = _until(until, budget)
+    if readings and not study.readings:
+        raise InputError(f"the study {study.name} has no readings")
     check_workers(workers)
     folder.check_target(out, "study")
     how = How(workers, on, store_of(store, out), again, study.name, study.name, progress, partial=True, why=why, keep=keep)
     with folder.result_folder(out, "study") as partial:
-        jobs = _jobs(study, partial)
-        outcomes = run_jobs(jobs, Statistics(study.statistics, strict=False), how).checked()
-        facts: dict[str, Any] = {**outcomes.first(), **outcomes.incomplete, "failures": outcomes.failures}
-        facts["flows"] = outcomes.flows_of_experiments
-        results = Results(study, Trials(outcomes.trials, (job.variant for job in jobs)), facts, partial)
-        facts |= {"runs": len(outcomes), "wall_s": time.monotonic() - begin}
+        runs = _Runs(study, [*study.experiments, *(study.varied if readings else ())], partial, how)
+        facts: dict[str, Any] = {"readings": True} if readings else {}
+        if goal is not None and not runs.outcomes.interrupted:
+            facts["decided"] = decide(goal, study.planned, runs.judged, runs.more).as_dict()
+        facts |= {"runs": len(runs.outcomes), "wall_s": time.monotonic() - begin}
+        results = runs.results(facts)
         results.fill(partial)
     results.place = Path(out)
     if report:
         results.add_report(Path(out), progress)
-    if outcomes.interrupted:
+    if runs.outcomes.interrupted:
         raise Interrupted(results, out)
     return results
+
+
+def _until(until: int | None, budget: str | None) -> Until | None:
+    if until is None:
+        if budget is not None:
+            raise InputError("a budget goes with until, the most repetitions")
+        return None
+    return Until.read(until, budget)
 
 
 def load_study(path: Path) -> Results:
@@ -398,7 +415,7 @@ def load_study(path: Path) -> Results:
     study = _own(where / _COPY, quick, to_run=False) if (where / _COPY).is_dir() else open_study(manifest["name"], quick)
     study.name = manifest["name"]  # the folder of the copy has another one
     facts = {key: manifest[key] for key in ("failures", "wall_s", "runs", "command")}
-    facts |= {key: manifest[key] for key in ("incomplete", "flows") if key in manifest}
+    facts |= {key: manifest[key] for key in _KEPT_FACTS if key in manifest}
     facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": read_json(where / "provenance.json")}
     trials = Trials.of_table(read_table(where / "runs.parquet"), lambda name: name in study.statistics)
     return Results(study, trials, facts, where)

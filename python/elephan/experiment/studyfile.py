@@ -22,9 +22,18 @@ from elephan.scenario.trust import NOBODY, Trust, check_data
 from elephan.statistic import measures
 
 STUDY, CLAIMS = "study.toml", "claims.toml"
-_STUDY = {"name": str, "title": str, "question": str, "source": str, "statistics": list, "axes": dict, "experiments": list}
+_STUDY = {
+    **dict.fromkeys(("name", "title", "question", "source"), str),
+    **dict.fromkeys(("statistics", "experiments", "readings"), list),
+    "axes": dict,
+}
 _POINT = {"label": str, "set": dict, "value": (int, float)}
 _EXPERIMENT = {"name": str, "scenario": str, "axes": list, "repetitions": int, "set": dict, "keep": bool, "quick": dict}
+_READING = {
+    **dict.fromkeys(("name", "default", "why"), str),
+    **dict.fromkeys(("experiments", "points", "variants"), list),
+}
+_READING_POINT = {"label": str, "set": dict, "why": str}
 _QUICK = {"repetitions": int, "set": dict, "points": dict}
 
 
@@ -66,7 +75,47 @@ class _Study:
             if one["name"] in names:
                 raise self.wrong(("experiments", place, "name"), f'two experiments are called "{one["name"]}"')
             names.append(one["name"])
+        self._readings(found.get("readings", []), {one["name"]: one for one in found["experiments"]}, axes)
         return {**found, "axes": axes}
+
+    def _readings(self, readings: Any, experiments: Mapping[str, Any], axes: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        names: list[str] = []
+        for place, one in enumerate(readings):
+            where = ("readings", place)
+            self._table(one, _READING, where, "reading", ["name", "default", "experiments", "points"])
+            what = f"reading {one['name']}"
+            if one["name"] in names:
+                raise self.wrong((*where, "name"), f'two readings are called "{one["name"]}"')
+            names.append(one["name"])
+            self._texts(one.get("variants", []), (*where, "variants"), f"{what}: variants")
+            for number, name in enumerate(self._texts(one["experiments"], (*where, "experiments"), f"{what}: experiments")):
+                if name not in experiments:
+                    hint = nearest(name, list(experiments), "there are")
+                    raise self.wrong((*where, "experiments", number), f'{what}: no experiment "{name}"{hint}')
+            labels: list[str] = []
+            for number, point in enumerate(one["points"]):
+                at = (*where, "points", number)
+                self._table(point, _READING_POINT, at, f"{what}: point {number + 1}", ["label", "set"])
+                if point["label"] in labels:
+                    raise self.wrong((*at, "label"), f'{what}: two points are "{point["label"]}"')
+                labels.append(point["label"])
+                if self.to_run:
+                    self._reading_sets((*at, "set"), f'{what} "{point["label"]}"', one, point["set"], experiments, axes)
+
+    def _reading_sets(
+        self,
+        where: tuple[str | int, ...],
+        what: str,
+        reading: Mapping[str, Any],
+        values: Mapping[str, Any],
+        experiments: Mapping[str, Any],
+        axes: Mapping[str, Sequence[Mapping[str, Any]]],
+    ) -> None:
+        """Sets what a reading sets, after the first point of each axis of each of its experiments."""
+        for one in (experiments[name] for name in reading["experiments"]):
+            first = {key: value for axis in one["axes"] for key, value in axes[axis][0]["set"].items()}
+            source = replace(open_source(self.folder / one["scenario"]), agreed=self.agreed)
+            self._set(where, what, source, {**one.get("set", {}), **first}, values)
 
     def _axis(self, name: str, points: Any) -> list[dict[str, Any]]:
         what, where = f"axis {name}", ("axes", name)

@@ -18,6 +18,13 @@ from elephan.scenario.trust import trust
 def command(
     name: Annotated[str, Argument(metavar="NAME|DIR", help="One of `elephan study list`, or the folder of a study of your own.")],
     quick: Annotated[bool, Option("--quick", help="Fewer repetitions and points: a minute at most.")] = False,
+    readings: Annotated[bool, Option("--readings", help="Also under each reading of what the source leaves open.")] = False,
+    until: Annotated[
+        int | None, Option("--until", metavar="N", help="Repeat what open claims look at, at most N repetitions.")
+    ] = None,
+    budget: Annotated[
+        str | None, Option("--budget", metavar="TIME", help="With --until: begin no repetition after this time.")
+    ] = None,
     out: Annotated[Path | None, out_option("results/NAME, with --quick NAME-quick")] = None,
     strict: Annotated[bool, Option("--strict", help="Exit with status 1 if a claim fails.")] = False,
     workers: Workers = None,
@@ -34,6 +41,9 @@ def command(
         study.run_study,
         name,
         quick=quick,
+        readings=readings,
+        until=until,
+        budget=budget,
         out=folder,
         workers=workers,
         progress=True,
