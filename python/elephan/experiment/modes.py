@@ -4,7 +4,7 @@ A sample has two modes by one of two rules, each with at least two runs and a fi
 
 - *a gap*: with ten runs or more, the widest gap between neighbouring values is more than half of the whole range. Of ten values
   that are spread evenly this is so in less than 3 of 100 samples: each of the seven gaps that leave two runs on each side is
-  that wide with probability 1/2 to the power of 8.
+  that wide with probability 1/2 to the power of 8. Between whole numbers, which small counts are, the gap is more than 2.
 - *a point*: with six runs or more, the least or the largest value comes several times and is alone, such as no retransmission at
   all. For whole numbers, which repeat in any case, Poisson's distribution with the mean distance from that value must make so
   many repetitions unlikely (below 1 in 1,000).
@@ -24,6 +24,7 @@ from elephan.base.quantity import counted, show
 GAP_RUNS, POINT_RUNS = 10, 6  # the least runs for each rule
 SHARE = 0.2  # of the runs that each group has at least
 UNLIKELY = 0.001
+COUNTS_GAP = 2.0
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ def _gap(values: Sequence[float]) -> int:
     runs = len(values)
     least, width = _least(runs), values[-1] - values[0]
     gap, cut = max((values[place] - values[place - 1], place) for place in range(1, runs))
-    return cut if runs >= GAP_RUNS and gap > width / 2 and least <= cut <= runs - least else 0
+    wide = gap > (max(width / 2, COUNTS_GAP) if _are_whole(values) else width / 2)
+    return cut if runs >= GAP_RUNS and wide and least <= cut <= runs - least else 0
 
 
 def _point(values: Sequence[float]) -> int:
@@ -81,9 +83,13 @@ def _point(values: Sequence[float]) -> int:
     return 0
 
 
+def _are_whole(values: Sequence[float]) -> bool:
+    return all(float(one).is_integer() for one in values)
+
+
 def _is_alone(values: Sequence[float], value: float, there: int) -> bool:
     """Whether so many repetitions of a value are more than chance gives where values are whole numbers."""
-    if not all(float(one).is_integer() for one in values):
+    if not _are_whole(values):
         return True
     runs, mean = len(values), sum(abs(one - value) for one in values) / len(values)
     share = math.exp(-mean)

@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from elephan.base.quantity import counted
 from elephan.experiment.axes import Experiment
 from elephan.experiment.claims import FAILS, HOLDS, INCONCLUSIVE, NOT_RUN, Claim, Evidence, Verdict, judge
 
@@ -186,18 +185,19 @@ class Dependence:
         return lines
 
     @property
-    def words(self) -> str:
-        """Everything in a sentence or two: the word, where it turns, and how it fares in random combinations."""
-        random_ones = Counter(verdict for setting, verdict in self.each if setting.together)
-        lines = [self.word, *self.turns]
-        if random_ones:
-            counts = ", ".join(f"{_verb(one)} in {random_ones[one]}" for one in (HOLDS, FAILS, INCONCLUSIVE) if random_ones[one])
-            lines.append(f"of {counted(random_ones.total(), 'random combination')} it {counts}")
-        return "; ".join(lines)
+    def together(self) -> str:
+        """How it fares in random combinations: `holds in 6 of 8`; nothing if there are none."""
+        counts = Counter(_verb(verdict) for setting, verdict in self.each if setting.together)
+        return ", ".join(f"{verb} in {count} of {counts.total()}" for verb, count in counts.most_common())
 
     def as_dict(self) -> dict[str, Any]:
         """Returns plain values, for JSON: the word, and the verdict in each setting by its label."""
-        return {"word": self.word, "turns": self.turns, "verdicts": {setting.label: verdict for setting, verdict in self.each}}
+        return {
+            "word": self.word,
+            "turns": self.turns,
+            "together": self.together,
+            "verdicts": {setting.label: verdict for setting, verdict in self.each},
+        }
 
 
 def _verb(verdict: str) -> str:

@@ -26,7 +26,10 @@ def tables(results: Results, screen: Screen) -> None:
         lines = [f"{f.part.subject}: {f.text}, expected {f.part.expected}" for f in verdict.run]
         if verdict.holm != verdict.verdict:
             lines.append(f"after Holm's correction: {verdict.holm} (p = {verdict.p_holm:.2g})")
-        table.add_row(verdict.claim.id, Text(verdict.word, _COLOURS[verdict.verdict]), "\n".join(lines))
+        if (depends := results.dependences.get(verdict.claim.id)) is not None:
+            lines.append("; ".join(filter(None, (f"readings: {depends.word}", *depends.turns))))
+        whose = "" if verdict.claim.whose == "source" or not verdict.claim.derived else "\n(derived)"
+        table.add_row(verdict.claim.id + whose, Text(verdict.word, _COLOURS[verdict.verdict]), "\n".join(lines))
     screen.print(table)
     screen.print(f"{tally(results.verdicts)}. {of_holm(results.verdicts)} {show(results.facts['wall_s'], 's')}.", style="dim")
 

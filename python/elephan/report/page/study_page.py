@@ -13,8 +13,9 @@ from elephan.base.quantity import counted, show
 from elephan.experiment.claims import NOT_RUN, Verdict
 from elephan.experiment.study import Results
 from elephan.experiment.sweep import Sweep
+from elephan.report.figure.readings_figure import readings_figure
 from elephan.report.page.notebook import answered
-from elephan.report.page.page import Group, Page, Section, of_failures, parameter_groups
+from elephan.report.page.page import Cell, Column, Group, Page, Section, Table, of_failures, parameter_groups
 from elephan.report.page.run_page import facts
 from elephan.report.page.sweep_page import sections
 from elephan.report.words.few import few
@@ -117,10 +118,36 @@ def page(results: Results) -> Page:
         verdict_note=_NOTE + of_holm(verdicts) + _left_out(verdicts),
         version=version,
         command=str(results.facts.get("command") or command_line()),
-        sections=_sections_of(results),
+        sections=[*_sections_of(results), *_readings(results)],
         parameters=_parameters(results),
         facts=[*([("source", study.source)] if study.source else []), *facts(about)],
     )
+
+
+def _readings(results: Results) -> list[Section]:
+    """Returns what claims depend on, of a study that was run under its readings."""
+    found = results.dependences
+    if not found:
+        return []
+    drawn = readings_figure(found)
+    readings = [
+        [Cell(one.name), Cell(one.default, more=one.why), Cell("; ".join(_point(point.label, point.why) for point in one.points))]
+        for one in results.study.readings
+    ]
+    claims = [[Cell(name), Cell(one.word), Cell("; ".join(one.turns)), Cell(one.together)] for name, one in found.items()]
+    words = (
+        "What the source does not say, the study takes as one reading of it. Here every claim is judged again with the other "
+        "readings, one at a time and in random combinations."
+    )
+    tables = [
+        Table([Column("assumed"), Column("taken"), Column("other readings")], readings, title="Readings"),
+        Table([Column("claim"), Column("over the readings"), Column("where it turns"), Column("at random together")], claims),
+    ]
+    return [Section("What depends on what is assumed", words, [drawn] if drawn else [], tables)]
+
+
+def _point(label: str, why: str) -> str:
+    return f"{label} ({why})" if why else label
 
 
 def _parameters(results: Results) -> list[Group]:
