@@ -241,6 +241,20 @@ def test_answers_and_requests_have_their_times(tmp_path: Path) -> None:
     assert "30 ms of each is the round trip to it" in line
 
 
+def test_the_first_byte_of_a_single_answer(tmp_path: Path) -> None:
+    """A request at 2 s, the first byte of the only answer 180 ms later, of which 30 ms are the round trip."""
+    c = opened()
+    c.segment(2.0, 1001, 5001, length=200)
+    c.segment(2.03, 5001, 1201, by=SERVER)
+    c.segment(2.18, 5001, 1201, by=SERVER, length=1000)
+    c.segment(2.181, 1201, 6001)
+    trace, row = analysed(c, tmp_path)
+    assert (row["source"], row["turns"]) == ("10.0.0.2", 1)
+    (line,) = [line for line in answer(trace) if line.startswith("10.0.0.2 answered")]
+    assert "answered once: the first byte came after 180 ms (at 1.18 s, packet 6)" in line
+    assert "; 30 ms of it is the round trip to it" in line
+
+
 def test_a_syn_whose_data_is_refused_is_no_loss(tmp_path: Path) -> None:
     c = Capture()
     c.segment(1.0, 1000, 0, SYN, length=300)

@@ -218,23 +218,27 @@ fn retransmissions(row: &ConnectionRow) -> Option<String> {
     (all > 0).then(|| format!("{}{kinds}{needless}.", counted(all, "retransmission")))
 }
 
-/// How long the sender took to answer its peer, if that happened several times.
+/// How long the sender took to answer its peer: the first byte of its answers, or the next request of who asks several times.
 fn turns(told: &Told<'_>) -> Option<String> {
     let row = told.row;
-    let count = row.turns.filter(|&turns| turns >= TURNS_MIN as i64)?;
+    let asks = row.opener == Some(true);
+    let count = row.turns.filter(|&turns| turns >= if asks { TURNS_MIN as i64 } else { 1 })?;
     let (median, p90, longest) = (row.turn_median_ns?, row.turn_p90_ns?, row.turn_max_ns?);
-    let does = if row.opener == Some(true) { "sent its next request" } else { "answered" };
+    let each = if count > 1 { "each" } else { "it" };
     let trip = row.to_sender_ns.filter(|&trip| trip > 0).map_or(String::new(), |trip| {
-        format!("; {} of each is the round trip to it", time((trip as u64).min(median as u64)))
+        format!("; {} of {each} is the round trip to it", time((trip as u64).min(median as u64)))
     });
+    let place =
+        format!("at {}, packet {}", at(row.turn_max_at_ns.unwrap_or(0) as u64), row.turn_max_frame.unwrap_or(0));
+    let (source, median, longest) = (told.source, time(median as u64), time(longest as u64));
+    if count == 1 {
+        return Some(format!("{source} answered once: the first byte came after {longest} ({place}){trip}."));
+    }
+    let does = if asks { "sent its next request" } else { "answered" };
+    let most =
+        if count < TURNS_MIN as i64 { String::new() } else { format!(", {} at the 90th percentile", time(p90 as u64)) };
     Some(format!(
-        "{} {does} {} times: after {} in the median, {} at the 90th percentile, {} at worst (at {}, packet {}){trip}.",
-        told.source,
+        "{source} {does} {} times: after {median} in the median{most}, {longest} at worst ({place}){trip}.",
         number(count as u64),
-        time(median as u64),
-        time(p90 as u64),
-        time(longest as u64),
-        at(row.turn_max_at_ns.unwrap_or(0) as u64),
-        row.turn_max_frame.unwrap_or(0),
     ))
 }
