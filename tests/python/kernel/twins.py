@@ -1,7 +1,8 @@
 """Twins of connections of this machine's kernel through a link of known rate, delay and buffer.
 
 `PYTHONPATH=tests/python python -m kernel.twins [NAME...]` prints what each twin finds. With `--what-if` it also prints what the
-twin says of changes, beside a second connection over the changed path; `--write` writes the tables of docs/twin.md.
+twin says of changes, beside a second connection over the changed path. `--write` writes the tables of docs/twin.md. With
+`--kept=FILE` a file keeps what is found, so that the same command goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -157,29 +158,44 @@ def found(name: str, what_if: bool) -> Found | None:
 HEAD = "| connection | rate [Mb/s] | round trip [ms] | buffer [packets] | nearest, second | completion |"
 
 
+def rows_of(made: Found) -> dict[str, list[str]]:
+    """Returns the rows of both tables for a connection."""
+    answers = []
+    for one in made.asked:
+        answer, verdict = one.answer, "inside" if one.inside else "outside"
+        row = f"| {made.name}, {one.change} | {answer.captured:.2f} | {answer.value:.2f} ({answer.low:.2f} to {answer.top:.2f}) | "
+        answers.append(row + f"{one.took_s:.2f}, {verdict} |")
+    return {"line": [f"| {' | '.join(made.cells)} |"], "answers": answers}
+
+
+def write(rows: Mapping[str, Mapping[str, list[str]]]) -> None:
+    """Writes the tables of the page, in the order of the courses."""
+    lines = [HEAD, "|---|---|---|---|---|---|", *(line for name in COURSES if name in rows for line in rows[name]["line"])]
+    answers = [line for name in COURSES if name in rows for line in rows[name]["answers"]]
+    text = "\n".join(lines)
+    if answers:
+        text += "\n\n| change | took [s] | would take [s] | then took [s] |\n|---|---|---|---|\n" + "\n".join(answers)
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
+
+
 def main() -> None:
     what_if = "--what-if" in sys.argv
-    lines, answers = [HEAD, "|---|---|---|---|---|---|"], []
+    file = next((Path(word.partition("=")[2]) for word in sys.argv if word.startswith("--kept=")), None)
+    rows = json.loads(file.read_text()) if file and file.is_file() else {}
+    print(HEAD)
     for name in [word for word in sys.argv[1:] if not word.startswith("--")] or COURSES:
-        made = found(name, what_if)
-        line = f"| {' | '.join(made.cells)} |" if made else f"{name}: the machine is too busy"
-        print(line, flush=True)
-        if made is None:
-            continue
-        lines.append(line)
-        for one in made.asked:
-            answer = one.answer
-            verdict = "inside" if one.inside else "outside"
-            row = f"| {name}, {one.change} | {answer.captured:.2f} | {answer.value:.2f} ({answer.low:.2f} to {answer.top:.2f}) | "
-            row += f"{one.took_s:.2f}, {verdict} |"
-            print(row, f"width {one.width:.2f}", flush=True)
-            answers.append(row)
+        if name not in rows:
+            made = found(name, what_if)
+            if made is None:
+                print(f"{name}: the machine is too busy", flush=True)
+                continue
+            rows[name] = rows_of(made)
+            if file:
+                file.write_text(json.dumps(rows))
+        print(*rows[name]["line"], *rows[name]["answers"], sep="\n", flush=True)
     if "--write" in sys.argv:
-        text = "\n".join(lines)
-        if answers:
-            text += "\n\n| change | took [s] | would take [s] | then took [s] |\n|---|---|---|---|\n" + "\n".join(answers)
-        before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
+        write(rows)
 
 
 if __name__ == "__main__":

@@ -164,25 +164,30 @@ def _losses(packets: Packets, base: float, longest: float, slack: float) -> tupl
     wait, which stands where nothing overflowed; `slack`: waits that are no queue.
     """
     lost = np.flatnonzero(packets.fate == LOST)
-    once = np.flatnonzero((packets.again == 0) & (packets.fate == ARRIVED) & ~np.isnan(packets.covered_s))
+    arrived = np.flatnonzero((packets.fate == ARRIVED) & ~np.isnan(packets.covered_s))
     otherwise = longest, (), tuple((lost + 1).tolist())
-    if not lost.size or not once.size:
+    if not lost.size or not arrived.size:
         return otherwise
-    waits = packets.covered_s[once] - packets.sent_s[once] - base
-    beside = np.array([_beside(packets, once, waits, int(place), base) for place in lost])
+    waits = packets.covered_s[arrived] - packets.sent_s[arrived] - base
+    beside = np.array([_beside(packets, arrived, waits, int(place), base) for place in lost])
+    known = ~np.isnan(beside)
+    if not known.any():
+        return otherwise
     # A few packets that the host itself held up are no queue.
-    top = FULL * min(longest, float(np.quantile(beside, 0.9)))
-    full = beside >= top
-    others, above = (~full).sum(), (waits >= top).sum()
+    top = FULL * min(longest, float(np.quantile(beside[known], 0.9)))
+    full = known & (beside >= top)
+    others, above = (known & ~full).sum(), (waits >= top).sum()
     often = full.sum() / (full.sum() + above)
     if top < slack or often <= OFTEN * others / max(others + waits.size - above, 1):
         return otherwise
-    return float(np.median(beside[full])), tuple((lost[full] + 1).tolist()), tuple((lost[~full] + 1).tolist())
+    # Where all around was lost too, a queue overflowed: it loses bursts.
+    met = full | ~known
+    return float(np.median(beside[full])), tuple((lost[met] + 1).tolist()), tuple((lost[~met] + 1).tolist())
 
 
-def _beside(packets: Packets, once: Places, waits: Array, place: int, base: float) -> float:
-    """The longest wait of the segments that left around a lost one, s."""
-    near = np.searchsorted(once, place)
+def _beside(packets: Packets, arrived: Places, waits: Array, place: int, base: float) -> float:
+    """The longest wait of the segments that left around a lost one and arrived, s; NaN if there are none."""
+    near = np.searchsorted(arrived, place)
     around = slice(max(near - 3, 0), near + 3)
-    close = np.abs(packets.sent_s[once[around]] - packets.sent_s[place]) < max(base, 0.05)
-    return float(waits[around][close].max(initial=0.0))
+    close = np.abs(packets.sent_s[arrived[around]] - packets.sent_s[place]) < max(base, 0.05)
+    return float(waits[around][close].max()) if close.any() else np.nan
