@@ -36,6 +36,8 @@ class Cancel:
     @property
     def cancelled(self) -> bool: ...
 
+def capacities(scenario: str, times_ns: Sequence[int], cancel: Cancel | None = None) -> dict[str, tuple[list[float], float]]: ...
+
 @final
 class Desk:
     """Answers the requests of the page of `elephan explore`; several threads may ask at once."""

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod congestion;
+pub mod driven;
 pub mod egress;
 pub mod headroom;
 pub mod ingress;

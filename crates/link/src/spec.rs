@@ -1,5 +1,6 @@
 //! What a scenario says about links and switches: plain values with their documented defaults.
 
+use crate::driven::TraceWords;
 use elephan_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,6 +100,8 @@ pub enum Loss {
     GilbertElliott(GilbertElliott),
     /// The packets with these ordinals, from 1, are lost. With `packets = "data"` only new data is counted, no retransmissions.
     Listed(Vec<u64>),
+    /// Each packet is lost with the probability that a trace has when its transmission ends.
+    Trace(TraceWords),
 }
 
 impl Loss {
@@ -108,7 +111,7 @@ impl Loss {
             Loss::None => Some(0.0),
             Loss::Periodic(every) => Some(1.0 / *every as f64),
             Loss::Bernoulli(probability) => Some(*probability),
-            Loss::GilbertElliott(_) | Loss::Listed(_) => None,
+            Loss::GilbertElliott(_) | Loss::Listed(_) | Loss::Trace(_) => None,
         }
     }
 }

@@ -11,6 +11,7 @@
 )]
 
 mod branch;
+mod capacity;
 mod cc;
 mod disk;
 #[cfg(unix)]
@@ -56,6 +57,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     toml::register(module)?;
     run::register(module)?;
     branch::register(module)?;
+    capacity::register(module)?;
     trace::register(module)?;
     fates::register(module)?;
     packetdrill::register(module)?;

@@ -71,7 +71,7 @@ fn is_drawn(loss: &Loss) -> bool {
     match loss {
         Loss::None | Loss::Periodic(_) | Loss::Listed(_) => false,
         Loss::Bernoulli(probability) => *probability > 0.0 && *probability < 1.0,
-        Loss::GilbertElliott(_) => true,
+        Loss::GilbertElliott(_) | Loss::Trace(_) => true,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use elephan_host::disk::DiskSpec;
+use elephan_link::driven::Driven;
 use elephan_link::{
     Concerned, CongestionManagement, FlowControl, Framing, Loss, PauseReaction, Pfc, PfcPer,
     headroom::{self, Feeder},
@@ -93,6 +94,8 @@ pub struct Link {
     pub up: bool,
     pub loss: Loss,
     pub impairments: Impairments,
+    /// What of it follows a trace; `rate` is then the mean of the trace, and `delay` its first value.
+    pub driven: Driven,
 }
 
 /// What a link does to packets beside losing them.

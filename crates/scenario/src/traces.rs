@@ -4,6 +4,7 @@
 use std::io::Read as _;
 use std::path::Path as FilePath;
 
+use elephan_link::driven::{TraceTable, What};
 use elephan_traffic::{Trace, parse_cdf, published};
 
 use crate::error::Problem;
@@ -30,9 +31,72 @@ pub(crate) fn read(tree: &mut Node, files: Files<'_>) -> Vec<Problem> {
             let at = at![section, i];
             problems.extend(trace(entry, &at, files).err());
             distributions(entry, &at, files, &mut problems);
+            if section == "links" {
+                driven(entry, &at, files, &mut problems);
+            }
         }
     }
     problems
+}
+
+/// What of a link may follow a trace, by its key.
+const DRIVEN: [(&str, What); 4] =
+    [("rate", What::Rate), ("delay", What::Delay), ("loss", What::Loss), ("mark", What::Loss)];
+
+/// The traces that a link follows: of the entry, of its directions and of single ports.
+fn driven(entry: &mut Node, at: &Path, files: Files<'_>, problems: &mut Vec<Problem>) {
+    let Some(table) = entry.as_table_mut() else { return };
+    for (key, entry) in table.iter_mut() {
+        let at = at.key(key);
+        if let Some((_, what)) = DRIVEN.iter().find(|(name, _)| name == key) {
+            problems.extend(followed(&mut entry.node, &at, *what, files).err());
+        } else if key == "forward" || key == "backward" {
+            driven(&mut entry.node, &at, files, problems);
+        } else if key == "ports"
+            && let Some(ports) = entry.node.as_table_mut()
+        {
+            ports.iter_mut().for_each(|(name, port)| driven(&mut port.node, &at.key(name), files, problems));
+        }
+    }
+}
+
+/// Puts the text of a trace in the place of its file, in the words `{ trace = FILE }` or `{ trace = { file = FILE } }`.
+fn followed(node: &mut Node, at: &Path, what: What, files: Files<'_>) -> Result<(), Problem> {
+    let Some(entry) = node.as_table_mut().and_then(|table| table.get_mut("trace")) else { return Ok(()) };
+    let at = at.key("trace");
+    if entry.node.as_text().is_some() {
+        let file = entry.node.clone();
+        let mut table = Node::table(file.origin);
+        table.set("file", file);
+        entry.node = table;
+    }
+    let origin = entry.node.origin;
+    let problem = |message: String| Problem::new(at.clone(), origin, message);
+    let mut shown = String::new();
+    if let Some(file) = entry.node.get("file").cloned() {
+        let Some(name) = file.as_text() else { return Ok(()) };
+        if entry.node.get("text").is_some() {
+            return Err(problem("has a file and its text; one of them".to_owned()));
+        }
+        let (text, path) = text_of(name, files).map_err(problem)?;
+        shown = path;
+        if let Some(table) = entry.node.as_table_mut() {
+            table.shift_remove("file");
+        }
+        entry.node.set("text", Node::text(text, file.origin));
+    } else if entry.node.get("text").is_none() {
+        return Err(problem("has no file".to_owned()));
+    }
+    let Ok(table) = crate::from_tree::from_tree::<TraceTable>(&entry.node) else { return Ok(()) };
+    let checked = if what == What::Rate { table.rate().map(drop) } else { table.values(what).map(drop) };
+    checked.map_err(|error| {
+        let place = match (shown.is_empty(), error.line) {
+            (_, 0) => String::new(),
+            (true, line) => format!("line {line}: "),
+            (false, line) => format!("{shown}:{line}: "),
+        };
+        problem(format!("{place}{}", error.message))
+    })
 }
 
 /// Largest file that a scenario names, or is, which would be held several times in memory: no endless device.

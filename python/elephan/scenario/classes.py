@@ -1417,8 +1417,8 @@ class Linux(Table):
 class Dumbbell(Table):
     """Pairs of hosts on both sides of one bottleneck link between two switches
 
-    rate: Rate of the bottleneck link.
-    delay: Delay of the bottleneck link, one way.
+    rate: Rate of the bottleneck link: a rate, or `{ trace = "file" }`.
+    delay: Delay of the bottleneck link, one way: a time, or `{ trace = "file.csv" }`.
     pairs: Senders, and as many receivers. Default: 1.
     queue: Queue at the bottleneck, in both directions. Default: { kind = "fifo" }.
     loss: Packets lost by the bottleneck link from left to right. Default: "none".
@@ -1431,8 +1431,8 @@ class Dumbbell(Table):
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "dumbbell")
 
-    rate: Rate
-    delay: Time
+    rate: Rate | LinkTrace | dict[str, Any]
+    delay: Time | Linear | Uniform | LinkTrace | dict[str, Any]
     pairs: int | None = None
     queue: (
         Fifo
@@ -1457,11 +1457,62 @@ class Dumbbell(Table):
         | dict[str, Any]
         | None
     ) = None
-    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | LinkTrace | dict[str, Any] | None = None
     packets: Literal["all", "data"] | None = None
     access_rate: Rate | None = None
-    access_delay: Time | Linear | Uniform | dict[str, Any] | None = None
+    access_delay: Time | Linear | Uniform | LinkTrace | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
+
+
+@dataclass(slots=True)
+class LinkTrace(Table):
+    """A trace in Mahimahi's format or CSV."""
+
+    _wrap: ClassVar[str | None] = "trace"
+    _single: ClassVar[bool] = True
+
+    trace: str | TraceTable | dict[str, Any]
+
+
+@dataclass(kw_only=True, slots=True)
+class TraceTable(Table):
+    """A trace and how it is read.
+
+    file: A file in Mahimahi's format (rates only) or CSV with the columns `time`, `rate`, `delay`, `loss`. Units are in the cells
+        (`0.012 s`, `7.5 Mbps`, `1 %`) or in the heads (`time_s`, `rate_mbps`, `delay_ms`).
+    text: What the file has, in its place.
+    after: What comes after the last time of the trace. Default: "repeat".
+    between: What holds between two rows of CSV. Default: "steps".
+    chance: Bytes that a chance of Mahimahi's format carries: 1504 in its code, 1500 in its text.
+    overhead: Bytes that a packet takes of a chance beside its own: 4 in Mahimahi's code (the packet information of a TUN device).
+    """
+
+    file: str | None = None
+    text: str | None = None
+    after: Literal["repeat", "hold", "end"] | None = None
+    between: Literal["steps", "linear"] | None = None
+    chance: Size | None = None
+    overhead: Size | None = None
+
+
+@dataclass(slots=True)
+class Linear(Table):
+    """From the first value to the second in equal steps, to the nearest picosecond."""
+
+    _wrap: ClassVar[str | None] = "linear"
+    _single: ClassVar[bool] = True
+
+    linear: list[str]
+
+
+@dataclass(slots=True)
+class Uniform(Table):
+    """Drawn uniformly between both, for each link from its own random stream; both directions are equal."""
+
+    _wrap: ClassVar[str | None] = "uniform"
+    _single: ClassVar[bool] = True
+
+    uniform: list[str]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2022,26 +2073,6 @@ class Listed(Table):
     listed: list[int]
 
 
-@dataclass(slots=True)
-class Linear(Table):
-    """From the first value to the second in equal steps, to the nearest picosecond."""
-
-    _wrap: ClassVar[str | None] = "linear"
-    _single: ClassVar[bool] = True
-
-    linear: list[str]
-
-
-@dataclass(slots=True)
-class Uniform(Table):
-    """Drawn uniformly between both, for each link from its own random stream; both directions are equal."""
-
-    _wrap: ClassVar[str | None] = "uniform"
-    _single: ClassVar[bool] = True
-
-    uniform: list[str]
-
-
 @dataclass(kw_only=True, slots=True)
 class Star(Table):
     """Clients and servers around one switch
@@ -2065,9 +2096,9 @@ class Star(Table):
     clients: int
     rate: Rate
     servers: int | None = None
-    delay: Time | Linear | Uniform | dict[str, Any] | None = None
+    delay: Time | Linear | Uniform | LinkTrace | dict[str, Any] | None = None
     server_rate: Rate | None = None
-    server_delay: Time | Linear | Uniform | dict[str, Any] | None = None
+    server_delay: Time | Linear | Uniform | LinkTrace | dict[str, Any] | None = None
     queue: (
         Fifo
         | Codel
@@ -2182,15 +2213,15 @@ class Path(Table):
 class Hop(Table):
     """One link of a path.
 
-    rate: Rate of the link.
-    delay: Delay of the link, one way.
+    rate: Rate of the link: a rate, or `{ trace = "file" }`.
+    delay: Delay of the link, one way: a time, or `{ trace = "file.csv" }`.
     queue: Queue of the port that sends into this link towards the receiver. Default: { kind = "fifo" }.
     loss: Packets lost by the link on the way to the receiver. Default: "none".
     packets: Which packets the loss concerns: `all`, or `data`, those that carry data. Default: "all".
     """
 
-    rate: Rate
-    delay: Time
+    rate: Rate | LinkTrace | dict[str, Any]
+    delay: Time | Linear | Uniform | LinkTrace | dict[str, Any]
     queue: (
         Fifo
         | Codel
@@ -2214,7 +2245,7 @@ class Hop(Table):
         | dict[str, Any]
         | None
     ) = None
-    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | LinkTrace | dict[str, Any] | None = None
     packets: Literal["all", "data"] | None = None
 
 
@@ -2262,11 +2293,11 @@ class ParkingLot(Table):
         | dict[str, Any]
         | None
     ) = None
-    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | LinkTrace | dict[str, Any] | None = None
     packets: Literal["all", "data"] | None = None
     access_rate: Rate | None = None
     access_delay: Time | None = None
-    cross_delay: Time | Linear | Uniform | dict[str, Any] | None = None
+    cross_delay: Time | Linear | Uniform | LinkTrace | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
 
 
@@ -2723,9 +2754,9 @@ class Link(Table):
 
     between: Both ends: a group (`"client"`: all its members), a member (`"client[2]"`, counted from 0) or some (`"client[0-3]"`,
         both included).
-    rate: Rate on the wire, each way.
-    delay: Propagation delay, each way: a time, `{ linear = ["1 ms", "5 ms"] }` spread evenly over the links of this entry, or `{
-        uniform = ["1 ms", "5 ms"] }` drawn for each.
+    rate: Rate on the wire, each way: a rate, or `{ trace = "file" }`, which varies during the run.
+    delay: Propagation delay, each way: a time, `{ linear = ["1 ms", "5 ms"] }` spread evenly over the links of this entry, `{
+        uniform = ["1 ms", "5 ms"] }` drawn for each, or `{ trace = "file.csv" }`, which varies during the run.
     pairing: Which members are joined. Default: "auto".
     framing: How packets are framed: what the wire and the queues carry beside the IP packet. Default: "ethernet".
     up: Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and what
@@ -2749,16 +2780,16 @@ class Link(Table):
     """
 
     between: list[str]
-    rate: Rate
-    delay: Time | Linear | Uniform | dict[str, Any]
+    rate: Rate | LinkTrace | dict[str, Any]
+    delay: Time | Linear | Uniform | LinkTrace | dict[str, Any]
     pairing: Literal["auto", "all", "blocks"] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
     up: bool | None = None
     packets: Literal["all", "data"] | None = None
-    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | LinkTrace | dict[str, Any] | None = None
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
-    mark: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    mark: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | LinkTrace | dict[str, Any] | None = None
     jitter: Jitter | dict[str, Any] | None = None
     queue: (
         Fifo
@@ -2918,14 +2949,14 @@ class Direction(Table):
     bdp_rtt: The round-trip time that `"1 bdp"` refers to.
     """
 
-    rate: Rate | None = None
-    delay: Time | Linear | Uniform | dict[str, Any] | None = None
+    rate: Rate | LinkTrace | dict[str, Any] | None = None
+    delay: Time | Linear | Uniform | LinkTrace | dict[str, Any] | None = None
     up: bool | None = None
     packets: Literal["all", "data"] | None = None
-    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | LinkTrace | dict[str, Any] | None = None
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
-    mark: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    mark: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | LinkTrace | dict[str, Any] | None = None
     jitter: Jitter | dict[str, Any] | None = None
     queue: (
         Fifo
@@ -4568,6 +4599,7 @@ __all__ = [
     "Limited",
     "Linear",
     "Link",
+    "LinkTrace",
     "Linux",
     "Listed",
     "Lognormal",
@@ -4610,6 +4642,7 @@ __all__ = [
     "Tbf",
     "Tcp",
     "Timely",
+    "TraceTable",
     "Transfers",
     "Transmit",
     "Uniform",

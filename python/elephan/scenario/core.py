@@ -196,6 +196,17 @@ def variants(source: Source, overrides: Overrides, repetitions: int | None, seed
     return [dict(one) for one in json.loads(text)]
 
 
+def capacities(scenario: str, times_ns: Sequence[int]) -> dict[str, tuple[list[float], float]]:
+    """Returns for each port whose rate follows a trace what it can carry: bits from the start of the run to each time.
+
+    Beside them stands by how many bytes a packet counts more than on the wire. `scenario` is resolved. Ctrl-C stops the reading.
+    """
+    times = list(times_ns)
+    if threading.current_thread() is not threading.main_thread():
+        return dict(call_with("capacities", scenario, times))
+    return dict(interruptible("elephan-read", lambda stop: call_with("capacities", scenario, times, cancel=stop.token)))
+
+
 def _read(name: str, source: Source, *more: Any) -> str:
     """Returns what a function of the core reads of a scenario; Ctrl-C reaches Python at once. A scenario that brings Python along
     is read in this thread: Ctrl-C ends what its files do when they are loaded, and they find the thread that they expect.

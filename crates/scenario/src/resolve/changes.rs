@@ -282,10 +282,21 @@ impl<'a> State<'a> {
             let place = at!["links", entry, words.links[entry].direction(forward).0, "queue"];
             return Err((place, "only the limits of a queue can change during a run"));
         }
+        let begins = |old: bool, new: bool, same: bool| new && !(old && same);
+        let [was, is] = [&old.driven, &new.driven];
+        for (key, begins) in [
+            ("rate", begins(was.rate.is_some(), is.rate.is_some(), was.rate == is.rate)),
+            ("delay", begins(was.delay.is_some(), is.delay.is_some(), was.delay == is.delay)),
+        ] {
+            if begins {
+                let place = at!["links", entry, words.links[entry].direction(forward).0, key];
+                return Err((place, "a trace begins with the run: no change can begin one"));
+            }
+        }
         let none = LinkChange { link: i as u32, ..LinkChange::default() };
         let mut change = LinkChange {
-            rate: (old.rate != new.rate).then_some(new.rate),
-            delay: (old.delay != new.delay).then_some(new.delay),
+            rate: (old.rate != new.rate || was.rate != is.rate).then_some(new.rate),
+            delay: (old.delay != new.delay || was.delay != is.delay).then_some(new.delay),
             up: (old.up != new.up).then_some(new.up),
             loss: (old.loss != new.loss).then(|| new.loss.clone()),
             ..none

@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use elephan_link::driven::{Driven, What};
 use elephan_link::{Loss, queue::QueueSpec};
 use elephan_random::Stream;
 use elephan_traffic::Distribution;
-use elephan_units::{Span, stop};
+use elephan_units::{Rate, Span, Time, stop};
 
 use super::groups::Group;
 use super::resolver::Resolver;
 use crate::plan::{Impairments, Link};
 use crate::tree::{Path, at};
-use crate::written::{Delay, Jitter, LinkPairing, LinkWords, Links, PortOf, Reorder, Scenario, Spread};
+use crate::written::{
+    Delay, DrivenRate, Jitter, LinkPairing, LinkRate, LinkWords, Links, PortOf, Reorder, Scenario, Spread,
+};
 
 /// Links of one run, at most.
 const LINKS_MAX: usize = 4_000_000;
@@ -92,7 +95,7 @@ impl Resolver<'_> {
                 from,
                 to,
                 reverse: if forward { first + 1 } else { first },
-                rate: link.rate,
+                rate: Rate(1),
                 delay: Span::ZERO,
                 framing: link.framing,
                 queue: QueueSpec::default(),
@@ -102,6 +105,7 @@ impl Resolver<'_> {
                 up: true,
                 loss: Loss::None,
                 impairments: Impairments::default(),
+                driven: Driven::default(),
             });
             self.entries.push((entry, forward));
         }
@@ -114,12 +118,12 @@ impl Resolver<'_> {
     fn direct(&mut self, seed: u64, (link, said): (&Links, &Said), i: u32, place: (usize, usize)) {
         let forward = self.entries[i as usize].1;
         let old = &self.links[i as usize];
-        let words = said.to(forward, self.groups.of_node(old.from).host);
+        let (words, driven) = said.to(forward, self.groups.of_node(old.from).host);
         // The stream bears the forward name in both directions, so that an ordinary delay is the same each way.
         let own_delay = link.direction(forward).1.delay.is_some();
         let stream = if own_delay || forward { i } else { old.reverse };
         let delay = words.delay.as_ref().map(|delay| draw(delay, seed, &self.links[stream as usize].name, place));
-        tell(words, delay, &mut self.links[i as usize]);
+        tell(words, driven, delay, &mut self.links[i as usize]);
     }
 
     /// Works out anew what the links of an entry have, which are `all`, and what a bdp is there.
@@ -154,10 +158,11 @@ impl Resolver<'_> {
                 self.report(at, format!("{name:?} is a port of links[{other}], not of this entry"));
                 continue;
             }
+            let driven = driven_by(own);
             for (i, &port) in ports.iter().enumerate() {
                 let plan = &mut self.links[port as usize];
                 let delay = own.delay.as_ref().map(|delay| draw(delay, seed, &plan.name, (i, ports.len())));
-                tell(own, delay, plan);
+                tell(own, &driven, delay, plan);
                 self.own_port.insert(port, name.clone());
             }
         }
@@ -261,23 +266,54 @@ impl Resolver<'_> {
 }
 
 /// What an entry says to its ports, by direction and by whether the port is a host's.
-struct Said([[LinkWords; 2]; 2]);
+struct Said([[(LinkWords, Driven); 2]; 2]);
 
 impl Said {
     fn of(link: &Links) -> Said {
         let shared = [false, true].map(|host| link.of_all(host));
-        Said([false, true].map(|forward| shared.each_ref().map(|base| link.direction(forward).1.over(base))))
+        Said([false, true].map(|forward| {
+            shared.each_ref().map(|base| {
+                let words = link.direction(forward).1.over(base);
+                let driven = driven_by(&words);
+                (words, driven)
+            })
+        }))
     }
 
-    fn to(&self, forward: bool, host: bool) -> &LinkWords {
-        &self.0[usize::from(forward)][usize::from(host)]
+    fn to(&self, forward: bool, host: bool) -> (&LinkWords, &Driven) {
+        let (words, driven) = &self.0[usize::from(forward)][usize::from(host)];
+        (words, driven)
     }
 }
 
-/// Puts what the words say into the plan of a port, with the delay that was drawn.
-fn tell(words: &LinkWords, drawn: Option<Span>, port: &mut Link) {
+/// Puts what the words say into the plan of a port, with what follows a trace and the delay that was drawn.
+fn tell(words: &LinkWords, driven: &Driven, drawn: Option<Span>, port: &mut Link) {
     words.tell(port);
-    port.delay = drawn.unwrap_or(port.delay);
+    if let Some(rate) = &words.rate {
+        port.driven.rate.clone_from(&driven.rate);
+        port.rate = match (rate, &driven.rate) {
+            (LinkRate::Fixed(rate), _) => *rate,
+            (LinkRate::Driven(_), Some(trace)) => trace.mean(),
+            (LinkRate::Driven(_), None) => port.rate,
+        };
+    }
+    if let Some(delay) = drawn {
+        port.driven.delay.clone_from(&driven.delay);
+        port.delay = driven.delay.as_ref().map_or(delay, |course| course.span_at(Time::ZERO));
+    }
+}
+
+/// What of a port follows a trace by these words. What is wrong with a trace has been said when its file was read.
+fn driven_by(words: &LinkWords) -> Driven {
+    let rate = match &words.rate {
+        Some(LinkRate::Driven(DrivenRate::Trace(trace))) => trace.table().and_then(|table| table.rate().ok()),
+        _ => None,
+    };
+    let delay = match &words.delay {
+        Some(Delay::Spread(Spread::Trace(trace))) => trace.table().and_then(|table| table.values(What::Delay).ok()),
+        _ => None,
+    };
+    Driven { rate, delay }
 }
 
 /// Whether what is `set` says anew what the queue of a port is, or what a bdp is there.
@@ -319,6 +355,7 @@ fn draw(delay: &Delay, seed: u64, name: &str, (i, n): (usize, usize)) -> Span {
         Delay::Spread(Spread::Uniform([a, b])) => {
             Span(Stream::new(seed, &format!("link.{name}"), "delay").between(a.0, b.0))
         }
+        Delay::Spread(Spread::Trace(_)) => Span::ZERO,
     }
 }
 

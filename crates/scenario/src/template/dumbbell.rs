@@ -1,13 +1,13 @@
 //! `dumbbell`: `sender[i] - left - right - receiver[i]`.
 
 use elephan_link::{Concerned, Framing, Loss, queue::QueueSpec};
-use elephan_units::{Rate, Span};
+use elephan_units::Rate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Topology;
 use super::builder::{Builder, access_delay, access_rate, part};
-use crate::written::Delay;
+use crate::written::{Delay, LinkRate};
 
 /// Hosts `sender[i]` and `receiver[i]`, switches `left` and `right`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,10 +17,10 @@ pub struct Dumbbell {
     #[serde(default = "pairs")]
     #[schemars(range(min = 1))]
     pub pairs: u32,
-    /// Rate of the bottleneck link.
-    pub rate: Rate,
-    /// Delay of the bottleneck link, one way.
-    pub delay: Span,
+    /// Rate of the bottleneck link: a rate, or `{ trace = "file" }`.
+    pub rate: LinkRate,
+    /// Delay of the bottleneck link, one way: a time, or `{ trace = "file.csv" }`.
+    pub delay: Delay,
     /// Queue at the bottleneck, in both directions.
     #[serde(default)]
     pub queue: QueueSpec,

@@ -1,7 +1,6 @@
 //! `path`: `sender - router[0] - router[1] - ... - receiver`.
 
 use elephan_link::{Concerned, Framing, Loss, queue::QueueSpec};
-use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -9,6 +8,7 @@ use serde_json::Value as Json;
 use super::Topology;
 use super::builder::{Builder, part};
 use crate::tree::{Node, Origin};
+use crate::written::{Delay, LinkRate};
 
 /// Hosts `sender` and `receiver`; between the links the switches `router[i]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,10 +27,10 @@ pub struct PathOfHops {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hop {
-    /// Rate of the link.
-    pub rate: Rate,
-    /// Delay of the link, one way.
-    pub delay: Span,
+    /// Rate of the link: a rate, or `{ trace = "file" }`.
+    pub rate: LinkRate,
+    /// Delay of the link, one way: a time, or `{ trace = "file.csv" }`.
+    pub delay: Delay,
     /// Queue of the port that sends into this link towards the receiver.
     #[serde(default)]
     pub queue: QueueSpec,
@@ -57,8 +57,8 @@ impl Topology for PathOfHops {
                 given.get(key).cloned().unwrap_or_else(|| Node::from_json(&default, Origin::Filled))
             };
             let mut keys = vec![
-                ("rate", own("rate", hop.rate.to_string().into())),
-                ("delay", own("delay", hop.delay.to_string().into())),
+                ("rate", own("rate", serde_json::to_value(&hop.rate).unwrap_or_default())),
+                ("delay", own("delay", serde_json::to_value(&hop.delay).unwrap_or_default())),
                 ("framing", framing.clone()),
             ];
             keys.extend(part(given, &["queue", "packets", "loss"]).map(|forward| ("forward", forward)));

@@ -1,5 +1,6 @@
 //! `[[links]]`.
 
+use elephan_link::driven::TraceWords;
 use elephan_link::{Concerned, Framing, Loss, queue::QueueSpec};
 use elephan_units::{Rate, Span};
 use indexmap::IndexMap;
@@ -88,13 +89,13 @@ keys_of_links! {
     /// Which members are joined.
     #[serde(default)]
     pairing: LinkPairing;
-    /// Rate on the wire, each way.
-    rate: Rate, port Changes => rate
+    /// Rate on the wire, each way: a rate, or `{ trace = "file" }`, which varies during the run.
+    rate: LinkRate, port Changes
         /// Rate on the wire.
-        #[schemars(with = "Rate")]
-        Rate;
+        #[schemars(with = "LinkRate")]
+        LinkRate;
     /// Propagation delay, each way: a time, `{ linear = ["1 ms", "5 ms"] }` spread evenly over the links of this
-    /// entry, or `{ uniform = ["1 ms", "5 ms"] }` drawn for each.
+    /// entry, `{ uniform = ["1 ms", "5 ms"] }` drawn for each, or `{ trace = "file.csv" }`, which varies during the run.
     delay: Delay, port Changes
         /// Propagation delay.
         #[schemars(with = "Delay")]
@@ -241,6 +242,23 @@ impl Links {
     }
 }
 
+/// A rate, or what it follows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum LinkRate {
+    /// The same during the whole run.
+    Fixed(Rate),
+    Driven(DrivenRate),
+}
+
+/// What a rate follows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DrivenRate {
+    /// A trace in Mahimahi's format or CSV.
+    Trace(TraceWords),
+}
+
 /// A propagation delay, or several over the links of one entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -250,7 +268,7 @@ pub enum Delay {
     Spread(Spread),
 }
 
-/// Delays of several links.
+/// Delays of several links, or one that varies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spread {
@@ -258,6 +276,8 @@ pub enum Spread {
     Linear([Span; 2]),
     /// Drawn uniformly between both, for each link from its own random stream; both directions are equal.
     Uniform([Span; 2]),
+    /// What a trace has when a transmission ends. No packet overtakes another.
+    Trace(TraceWords),
 }
 
 /// Which members of two groups are joined.

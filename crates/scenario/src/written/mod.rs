@@ -16,7 +16,7 @@ pub use change::ChangeWords;
 pub use ecmp::Ecmp;
 pub use impairments::{Jitter, Order, Reorder};
 pub(crate) use links::PortOf;
-pub use links::{Delay, LinkPairing, LinkWords, Links, Spread};
+pub use links::{Delay, DrivenRate, LinkPairing, LinkRate, LinkWords, Links, Spread};
 pub use nodes::{Hosts, Switches};
 pub use record::{CaptureChoice, CaptureSet, PortChoice, RecordChoice, RecordWords};
 pub use sweep::{Axis, SweepWords, Zip};

@@ -15,6 +15,7 @@ use super::graph::Graph;
 use super::link::{Counts, General, Link, Sending, Window};
 use super::losses::loss;
 use super::port::ahead::Ahead;
+use super::port::driven::DrivenPort;
 use super::port::impair::Impair;
 use super::port::limiters::Limiters;
 use super::port::taps::Taps;
@@ -186,9 +187,11 @@ fn general(facts: Facts<'_>, taps: Taps, latency: Span, limiters: Option<Box<Lim
     let watched = plan.record.events && (facts.holds(Reason::MayBePaused) || sends_pause(plan, l.from));
     let points = congestion_management::points(plan, l, &queue);
     let minds_idle = queue.minds_idle() || facts.holds(Reason::Eager);
-    let aside = [Reason::Device, Reason::Impaired, Reason::Captured, Reason::Managed, Reason::Telemetry];
+    let aside =
+        [Reason::Driven, Reason::Device, Reason::Impaired, Reason::Captured, Reason::Managed, Reason::Telemetry];
     let looks = [
         Reason::Discipline,
+        Reason::Driven,
         Reason::Device,
         Reason::Impaired,
         Reason::Captured,
@@ -229,6 +232,7 @@ fn general(facts: Facts<'_>, taps: Taps, latency: Span, limiters: Option<Box<Lim
         ahead: Ahead::new(facts.is_ahead()),
         nic: facts.holds(Reason::Rdma).then(Box::default),
         tells: facts.holds(Reason::Telemetry),
+        driven: DrivenPort::of(&l.driven, plan.duration),
         watch: watched.then(Box::default),
     }
 }

@@ -22,6 +22,9 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
         if let Some(rate) = change.rate {
             (l.rate, l.tx) = (rate, Transmitter::new(rate));
+            if let Some(driven) = &mut g.driven {
+                driven.pace = None;
+            }
             g.queue.set_rate(rate);
             let quanta = plan.nodes[planned.from as usize].pause.response_quanta;
             g.response = g.response.map(|_| pause::quanta(rate, quanta));
@@ -37,6 +40,9 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
         if let Some(delay) = change.delay {
             l.delay = delay + g.latency;
+            if let Some(driven) = &mut g.driven {
+                driven.delay = None;
+            }
         }
         if let Some(of) = &change.loss {
             l.loss = loss(plan.seed, &planned.name, (of, planned.impairments.packets), &format!("loss[{ordinal}]"));

@@ -1,5 +1,6 @@
 //! What has not left a port, and when it will have: for those who count a frame until its transmission is complete.
 
+use elephan_link::driven::Pace;
 use elephan_units::Time;
 
 use super::link::{Link, Sending};
@@ -24,6 +25,7 @@ impl Link {
             return self.waiting.get(later).map_or(self.busy_until, |next| next.start);
         };
         let (mut tx, mut device) = (self.tx, g.device.clone());
+        let mut pace = g.driven.as_ref().and_then(|driven| driven.pace.clone());
         let opens = g.gate.until_at(now).unwrap_or(now);
         let mut end = self.busy_until.max(now);
         for ip_bytes in sizes.skip(usize::from(self.is_sending(now))) {
@@ -31,8 +33,12 @@ impl Link {
             let start = device.as_ref().map_or(end, |device| device.ready_at().max(end)).max(opens);
             if start > end {
                 tx.idle();
+                pace.iter_mut().for_each(Pace::idle);
             }
-            end = start.saturating_add(tx.send(wire));
+            end = match &mut pace {
+                Some(pace) => pace.send(start, wire, ip_bytes),
+                None => start.saturating_add(tx.send(wire)),
+            };
             if let Some(device) = &mut device {
                 device.on_start(start, end, wire);
             }

@@ -170,7 +170,7 @@ impl Link {
     pub(super) fn loses(&mut self, bits: u16) -> bool {
         match &mut self.loss {
             None => false,
-            Some(loss) => loss.strikes(bits & flags::DATA != 0, bits & flags::RETRANSMISSION != 0),
+            Some(loss) => loss.strikes(self.busy_until, bits & flags::DATA != 0, bits & flags::RETRANSMISSION != 0),
         }
     }
 }

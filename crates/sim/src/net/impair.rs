@@ -43,7 +43,7 @@ impl Net {
         let concerned = !impair.data_only || self.packets[packet].flags & flags::DATA != 0;
         let (extra, doubled) = if concerned { (impair.extra(), impair.is_doubled()) } else { (Span::ZERO, false) };
         let p = &mut self.packets[packet];
-        if impair.is_marked(p.flags) && is_ect(p.segment.ecn) {
+        if impair.is_marked(now, p.flags) && is_ect(p.segment.ecn) {
             p.segment.ecn = ECN_CE;
             l.counts.marks += 1;
             note_mark(&mut self.log, now, link, p.flow, l.framing.charged_bytes(p.ip_bytes));

@@ -13,6 +13,7 @@ use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::losses::Losses;
 use super::port::ahead::Ahead;
+use super::port::driven::DrivenPort;
 use super::port::impair::Impair;
 use super::port::limiters::Limiters;
 use super::port::nic::NicPort;
@@ -187,6 +188,8 @@ pub struct General {
     pub taps: Taps,
     /// What is computed in advance while nobody pauses.
     pub ahead: Ahead,
+    /// What follows a trace.
+    pub driven: Option<Box<DrivenPort>>,
     /// Of a host that sends RoCE: what its interface has handed to the port.
     pub nic: Option<Box<NicPort>>,
 }

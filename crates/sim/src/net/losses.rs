@@ -1,7 +1,11 @@
 //! What a link loses by itself, or marks: the processes and their draws.
 
+use std::sync::Arc;
+
+use elephan_link::driven::{Course, What};
 use elephan_link::{Concerned, GilbertElliott, Loss};
 use elephan_random::Stream;
+use elephan_units::Time;
 
 /// What a link loses by itself.
 #[derive(Clone)]
@@ -31,11 +35,16 @@ pub enum LossProcess {
         left: Vec<u64>,
         count: u64,
     },
+    /// The probability follows a trace.
+    Traced {
+        course: Arc<Course>,
+        stream: Stream,
+    },
 }
 
 impl Losses {
-    /// Whether the next packet is lost; called once per transmission, in order.
-    pub fn strikes(&mut self, data: bool, retransmission: bool) -> bool {
+    /// Whether the next packet is lost, whose transmission ends at `at`; called once per transmission, in order.
+    pub fn strikes(&mut self, at: Time, data: bool, retransmission: bool) -> bool {
         if self.data_only && !data {
             return false;
         }
@@ -63,6 +72,7 @@ impl Losses {
                 }
                 struck
             }
+            LossProcess::Traced { course, stream } => stream.uniform() < course.at(at),
         }
     }
 }
@@ -81,6 +91,10 @@ pub fn loss(seed: u64, name: &str, (loss, packets): (&Loss, Concerned), purpose:
             left.dedup();
             LossProcess::Listed { left, count: 0 }
         }
+        Loss::Trace(words) => {
+            let course = words.table()?.values(What::Loss).ok()?;
+            LossProcess::Traced { course, stream: stream() }
+        }
     };
     Some(Box::new(Losses { data_only: packets == Concerned::Data, process }))
 }
@@ -98,14 +112,14 @@ mod tests {
         let mut losses = Losses { data_only: true, process };
         let (mut lost, mut bursts, mut before) = (0u32, 0u32, false);
         for _ in 0..1_000_000 {
-            let struck = losses.strikes(true, false);
+            let struck = losses.strikes(Time::ZERO, true, false);
             lost += u32::from(struck);
             bursts += u32::from(struck && !before);
             before = struck;
         }
         assert!((f64::from(lost) / 1e6 - 0.1).abs() < 0.0052, "{lost}");
         assert!((f64::from(lost) / f64::from(bursts) - 11.11).abs() < 0.5, "{bursts}");
-        assert!(!losses.strikes(false, false));
+        assert!(!losses.strikes(Time::ZERO, false, false));
     }
 
     #[test]
@@ -114,7 +128,7 @@ mod tests {
             [(true, false), (true, false), (true, true), (false, false), (true, false), (true, false), (true, false)];
         for (data_only, lost) in [(true, [2, 7]), (false, [2, 5])] {
             let mut losses = Losses { data_only, process: LossProcess::Listed { left: vec![5, 2], count: 0 } };
-            let struck = (1..).zip(data).filter(|&(_, (data, again))| losses.strikes(data, again));
+            let struck = (1..).zip(data).filter(|&(_, (data, again))| losses.strikes(Time::ZERO, data, again));
             assert_eq!(struck.map(|(place, _)| place).collect::<Vec<i32>>(), lost);
         }
     }

@@ -111,7 +111,7 @@ impl Net {
         let l = &mut self.links[link];
         let Some(g) = &mut l.general else { return };
         let sent = std::mem::replace(&mut g.sending, Sending::Nothing);
-        l.tx.idle();
+        l.idle();
         if let Sending::Frame { charged, ingress } = sent
             && let Some(switch) = self.switches.get_mut(l.out_of as usize)
         {

@@ -53,6 +53,7 @@ pub enum Reason {
     MayBePaused,
     Down,
     Changes,
+    Driven,
     Managed,
     Rdma,
     Telemetry,
@@ -69,12 +70,13 @@ pub enum Reason {
 }
 
 /// Each reason, whether it makes a port general, and whether it keeps a general port from being computed ahead.
-const REASONS: [(Reason, bool, bool); 18] = [
+const REASONS: [(Reason, bool, bool); 19] = [
     (Reason::AllGeneral, true, false),
     (Reason::Memory, true, false),
     (Reason::MayBePaused, true, false),
     (Reason::Down, true, false),
     (Reason::Changes, true, true),
+    (Reason::Driven, true, true),
     (Reason::Managed, true, true),
     (Reason::Rdma, true, true),
     (Reason::Telemetry, true, true),
@@ -125,6 +127,7 @@ impl Facts<'_> {
             Reason::MayBePaused => flow_control::sends_pause(plan, link.to),
             Reason::Down => !link.up,
             Reason::Changes => self.changes,
+            Reason::Driven => !link.driven.is_none() || matches!(link.loss, Loss::Trace(_)),
             Reason::Managed => !plan.congestion_management.is_none(),
             Reason::Rdma => self.roce.is_used && self.at_host(),
             Reason::Telemetry => self.roce.telemetry && !self.at_host(),
@@ -175,6 +178,7 @@ impl Facts<'_> {
             Reason::MayBePaused => format!("{to} may pause it"),
             Reason::Down => "it is down at first".to_owned(),
             Reason::Changes => "a change concerns it".to_owned(),
+            Reason::Driven => "it follows a trace".to_owned(),
             Reason::Managed => "switches notify of congestion".to_owned(),
             Reason::Rdma => "hosts of the scenario send RDMA".to_owned(),
             Reason::Telemetry => "switches of the scenario give telemetry".to_owned(),

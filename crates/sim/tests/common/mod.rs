@@ -4,6 +4,7 @@ pub mod draw;
 
 use std::sync::Arc;
 
+use elephan_link::driven::Driven;
 use elephan_link::{CongestionManagement, FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
 use elephan_record::{Recorder, Tables};
 use elephan_scenario::{
@@ -96,6 +97,7 @@ impl Builder {
                 up: true,
                 loss: Loss::None,
                 impairments: Impairments::default(),
+                driven: Driven::default(),
             });
         }
         first

@@ -4,7 +4,8 @@ use elephan_units::InvalidParameter;
 
 use super::{LossDetection, Options, Overrides, RecoveryRule, RecoverySteps, Reduction};
 
-pub(crate) const NEEDS: &str = "linux needs recovery = \"sack\", loss_detection = \"rack\" and reduction = \"prr-linux\"";
+pub(crate) const NEEDS: &str =
+    "linux needs recovery = \"sack\", loss_detection = \"rack\" and reduction = \"prr-linux\"";
 
 impl Options {
     /// Refuses the steps of Linux for who asks for them without what they need. Who chooses another recovery over a stack that has them does not

@@ -119,6 +119,9 @@ fn display_name(name: &str) -> String {
         "Sweep" => "Vary".to_owned(),
         "Loss" => "LossChoice".to_owned(),
         "Delay" => "DelayChoice".to_owned(),
+        // `Trace` is what a capture shows.
+        "trace" => "LinkTrace".to_owned(),
+        "LinkRate" => "RateChoice".to_owned(),
         "Template" => "TemplateChoice".to_owned(),
         "FlowControl" => "FlowControlChoice".to_owned(),
         "CongestionManagement" => "CongestionManagementChoice".to_owned(),

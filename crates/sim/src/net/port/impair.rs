@@ -90,9 +90,9 @@ impl Impair {
     }
 
     /// Whether the next packet gets a mark, if it is ECN-capable.
-    pub fn is_marked(&mut self, bits: u16) -> bool {
+    pub fn is_marked(&mut self, at: Time, bits: u16) -> bool {
         let (data, again) = (bits & flags::DATA != 0, bits & flags::RETRANSMISSION != 0);
-        self.mark.as_mut().is_some_and(|mark| mark.strikes(data, again))
+        self.mark.as_mut().is_some_and(|mark| mark.strikes(at, data, again))
     }
 
     /// Packets on the link that are not in its ring.
