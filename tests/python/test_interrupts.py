@@ -49,6 +49,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], float] | str] = {
     "study run": (("intel-2004", "--quick", "--out", "study"), 4.0),
     "sweep": (("sawtooth", *SHORT, "-s", "template.delay=5ms,20ms", "-n", "3", "--out", "swept"), 3.0),
     "sweep processes": (("sawtooth", *SHORT, "-n", "4", "--on", "processes", "--out", "swept-elsewhere"), 3.0),
+    "trace make": (("cellular", "--out", "made.trace"), 0.8),
+    "trace show": (("cell.trace",), 0.8),
     "verify": ((), 2.0),
 }
 CALLED = [name for name, one in COMMANDS.items() if not isinstance(one, str)]
@@ -63,6 +65,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     el.run("sawtooth", set=short, seed=2, out=place / "two")
     shutil.copy(run.captures[0], place / "capture.pcapng")
     el.sweep("sawtooth", set=short | {"template.delay": ["5 ms", "20 ms"]}, repetitions=3, store=place / "kept")
+    (place / "cell.trace").write_text("1\n2\n")
     (place / "script.pkt").write_text("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 `sleep 0`\n")
     return place
 
