@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .step import cc, disk, host, l2, packetdrill, prr, queue, rounds, rtt, tcp
     from .table.burst import memory_from_burst, read_burst
     from .theory import hurst
+    from .theory.linktraces import link_trace
 
 __all__ = [
     "Answer",
@@ -74,6 +75,7 @@ __all__ = [
     "host",
     "hurst",
     "l2",
+    "link_trace",
     "load",
     "measures",
     "memory_from_burst",
@@ -98,6 +100,7 @@ _NAMES = {
     "run": ("elephan.result.run", "run"),
     "Explanation": ("elephan.report.explain.story", "Explanation"),
     "explain": ("elephan.report.explain.story", "explain"),
+    "link_trace": ("elephan.theory.linktraces", "link_trace"),
     "load": ("elephan.open", "load"),
     "Run": ("elephan.result.run", "Run"),
     "query": ("elephan.experiment.store.query", "query"),
