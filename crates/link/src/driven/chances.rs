@@ -90,6 +90,9 @@ pub(super) struct OfChances {
     of: Arc<Chances>,
     /// The chance that comes next.
     next: u64,
+    /// Its place in its pass, and when the pass began, in ms.
+    place: usize,
+    base: u64,
     /// What is left of the one before it, which came at `at`.
     left: u32,
     at: Time,
@@ -99,31 +102,66 @@ pub(super) struct OfChances {
 
 impl OfChances {
     pub fn new(of: Arc<Chances>, never: Time) -> OfChances {
-        OfChances { of, next: 0, left: 0, at: Time::ZERO, idle: true, never }
+        OfChances { of, next: 0, place: 0, base: 0, left: 0, at: Time::ZERO, idle: true, never }
     }
 
     pub fn send(&mut self, start: Time, bytes: u32) -> Time {
         if self.idle {
-            // The chances of a millisecond come before what is sent within it.
-            self.next = self.next.max(self.of.first_at(start.0 / PS_PER_MS + 1));
+            self.skip(start.0 / PS_PER_MS + 1);
             (self.left, self.idle) = (0, false);
         }
         let mut need = bytes.saturating_add(self.of.overhead);
         while need > 0 {
-            if self.left == 0 {
-                let Some(ms) = self.of.time(self.next) else { return self.never };
-                self.at = Time(ms.saturating_mul(PS_PER_MS));
-                if self.at >= self.never {
-                    return self.never;
-                }
-                self.next += 1;
-                self.left = self.of.chance;
+            if self.left == 0 && !self.take() {
+                return self.never;
             }
             let taken = need.min(self.left);
             need -= taken;
             self.left -= taken;
         }
         self.at
+    }
+
+    /// Goes on to the first chance at or after a millisecond: those of the millisecond itself come before what is sent within it.
+    fn skip(&mut self, ms: u64) {
+        while self.coming().is_some_and(|at| at < ms) {
+            self.step();
+            // As a rule it is one of the next; after a long silence it is looked for.
+            if self.next & 15 == 0 {
+                self.next = self.next.max(self.of.first_at(ms));
+                self.place = (self.next % self.of.count()) as usize;
+                self.base = self.next / self.of.count() * self.of.period();
+            }
+        }
+    }
+
+    /// When the next chance comes, in ms, if one comes.
+    fn coming(&self) -> Option<u64> {
+        if self.of.after == After::Repeat || self.next < self.of.count() {
+            Some(self.base + u64::from(self.of.times[self.place]))
+        } else {
+            self.of.time(self.next)
+        }
+    }
+
+    fn step(&mut self) {
+        self.next += 1;
+        self.place += 1;
+        if self.place == self.of.times.len() {
+            (self.place, self.base) = (0, self.base + self.of.period());
+        }
+    }
+
+    /// Takes the next chance; returns whether there is one.
+    fn take(&mut self) -> bool {
+        let Some(ms) = self.coming() else { return false };
+        self.at = Time(ms.saturating_mul(PS_PER_MS));
+        if self.at >= self.never {
+            return false;
+        }
+        self.step();
+        self.left = self.of.chance;
+        true
     }
 
     pub fn idle(&mut self) {

@@ -81,6 +81,28 @@ fn a_line_from_nothing() {
     assert_eq!(linear.rate().unwrap().mean(), Rate(5_000_000));
 }
 
+/// A port that sleeps for any time is where one that counts every chance is.
+#[test]
+fn a_long_silence_is_skipped() {
+    for after in [After::Repeat, After::Hold, After::End] {
+        let text = TraceTable { after, ..table("1\n1\n2\n7\n8\n8\n") };
+        for ms in 0..200 {
+            let mut pace = pace(&text);
+            pace.send(Time::ZERO, 10, 10);
+            pace.idle();
+            let end = pace.send(Time(ms * MS + 5), 10, 10).0 / MS;
+            let chances = |ms: u64| match after {
+                After::Repeat => [1, 2, 7, 0].contains(&(ms % 8)),
+                _ if ms <= 8 => [1, 2, 7, 8].contains(&ms),
+                After::Hold => true,
+                After::End => false,
+            };
+            let expected = (ms + 1..ms + 10).find(|&ms| chances(ms)).unwrap_or(3_600_000);
+            assert_eq!(end, expected, "{after:?}: {ms} ms");
+        }
+    }
+}
+
 #[test]
 fn an_outage_holds_a_frame() {
     let mut pace = pace(&table("time,rate\n0 s,8 Mbps\n1 s,0\n3 s,8 Mbps\n4 s,8 Mbps\n"));

@@ -272,11 +272,10 @@ impl Said {
     fn of(link: &Links) -> Said {
         let shared = [false, true].map(|host| link.of_all(host));
         Said([false, true].map(|forward| {
-            shared.each_ref().map(|base| {
-                let words = link.direction(forward).1.over(base);
-                let driven = driven_by(&words);
-                (words, driven)
-            })
+            let [switch, host] = shared.each_ref().map(|base| link.direction(forward).1.over(base));
+            // Hosts and switches have the same rate and delay.
+            let driven = driven_by(&switch);
+            [(switch, driven.clone()), (host, driven)]
         }))
     }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use elephan_engine::{EventQueue, LANES, Lanes, Ring};
 use elephan_host::transmit::Device;
+use elephan_link::driven::Pace;
 use elephan_link::queue::{Discipline, FifoSpec, Limit};
 use elephan_link::{pause, pause::Gate};
 use elephan_random::Stream;
@@ -12,10 +13,9 @@ use elephan_units::{Size, Span, Time, Transmitter, stop};
 
 use super::flow_control::{self, sends_pause};
 use super::graph::Graph;
-use super::link::{Counts, General, Link, Sending, Window};
+use super::link::{Counts, General, Link, Own, Sending, Window};
 use super::losses::loss;
 use super::port::ahead::Ahead;
-use super::port::driven::DrivenPort;
 use super::port::impair::Impair;
 use super::port::limiters::Limiters;
 use super::port::taps::Taps;
@@ -137,6 +137,9 @@ impl Net {
     }
 }
 
+/// A transmission that a trace never ends is said to end so long after the end of the run.
+const NEVER_AFTER: Span = Span::from_s(1);
+
 fn link(facts: Facts<'_>, (switch_of, port_of): (&[u32], &[u32]), taps: Taps) -> Link {
     stop::look();
     let Facts { plan, link: l, .. } = facts;
@@ -165,7 +168,10 @@ fn link(facts: Facts<'_>, (switch_of, port_of): (&[u32], &[u32]), taps: Taps) ->
         flight: Ring::default(),
         framing: l.framing.cost(),
         general: is_general.then(|| Box::new(general(facts, taps, latency, limiters))),
-        loss: loss(plan.seed, &l.name, (&l.loss, l.impairments.packets), "loss"),
+        own: Own::of(
+            loss(plan.seed, &l.name, (&l.loss, l.impairments.packets), "loss"),
+            l.driven.rate.as_ref().map(|trace| Pace::new(trace, plan.duration.saturating_add(NEVER_AFTER))),
+        ),
         counts: Counts::default(),
         stage: Ring::default(),
         into,
@@ -187,11 +193,19 @@ fn general(facts: Facts<'_>, taps: Taps, latency: Span, limiters: Option<Box<Lim
     let watched = plan.record.events && (facts.holds(Reason::MayBePaused) || sends_pause(plan, l.from));
     let points = congestion_management::points(plan, l, &queue);
     let minds_idle = queue.minds_idle() || facts.holds(Reason::Eager);
-    let aside =
-        [Reason::Driven, Reason::Device, Reason::Impaired, Reason::Captured, Reason::Managed, Reason::Telemetry];
+    let aside = [
+        Reason::Traced,
+        Reason::Delays,
+        Reason::Device,
+        Reason::Impaired,
+        Reason::Captured,
+        Reason::Managed,
+        Reason::Telemetry,
+    ];
     let looks = [
         Reason::Discipline,
-        Reason::Driven,
+        Reason::Traced,
+        Reason::Delays,
         Reason::Device,
         Reason::Impaired,
         Reason::Captured,
@@ -232,7 +246,7 @@ fn general(facts: Facts<'_>, taps: Taps, latency: Span, limiters: Option<Box<Lim
         ahead: Ahead::new(facts.is_ahead()),
         nic: facts.holds(Reason::Rdma).then(Box::default),
         tells: facts.holds(Reason::Telemetry),
-        driven: DrivenPort::of(&l.driven, plan.duration),
+        delays: l.driven.delay.clone(),
         watch: watched.then(Box::default),
     }
 }
@@ -299,7 +313,8 @@ fn fused(links: &Table<LinkId, Link>, routes: &mut Routes, observed: &[bool]) ->
     for (i, feeder) in feeder.iter().enumerate() {
         let Some(Some(before)) = *feeder else { continue };
         let (l, b) = (&links[LinkId::of(i)], &links[before]);
-        let fast = l.general.is_none() && b.general.is_none() && b.into == NONE;
+        let traced = |link: &Link| link.own.as_ref().is_some_and(|own| own.pace.is_some());
+        let fast = l.general.is_none() && b.general.is_none() && b.into == NONE && !traced(l) && !traced(b);
         fused[i] = fast && l.mark_above == Limit::NONE && !observed[i];
     }
     fused

@@ -8,6 +8,7 @@ use elephan_link::{pause, queue::Discipline};
 use elephan_scenario::{LinkChange, Plan};
 use elephan_units::{Time, Transmitter};
 
+use super::link::Own;
 use super::losses::loss;
 use super::{Kind, NONE, Net, Occurrence};
 use crate::ids::LinkId;
@@ -22,8 +23,8 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
         if let Some(rate) = change.rate {
             (l.rate, l.tx) = (rate, Transmitter::new(rate));
-            if let Some(driven) = &mut g.driven {
-                driven.pace = None;
+            if let Some(own) = &mut l.own {
+                own.pace = None;
             }
             g.queue.set_rate(rate);
             let quanta = plan.nodes[planned.from as usize].pause.response_quanta;
@@ -40,12 +41,12 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
         if let Some(delay) = change.delay {
             l.delay = delay + g.latency;
-            if let Some(driven) = &mut g.driven {
-                driven.delay = None;
-            }
+            g.delays = None;
         }
         if let Some(of) = &change.loss {
-            l.loss = loss(plan.seed, &planned.name, (of, planned.impairments.packets), &format!("loss[{ordinal}]"));
+            let losses = loss(plan.seed, &planned.name, (of, planned.impairments.packets), &format!("loss[{ordinal}]"));
+            let pace = l.own.take().and_then(|own| own.pace);
+            l.own = Own::of(losses, pace);
         }
         match change.up {
             Some(true) => self.repair(now, id),

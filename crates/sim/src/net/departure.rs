@@ -25,7 +25,7 @@ impl Link {
             return self.waiting.get(later).map_or(self.busy_until, |next| next.start);
         };
         let (mut tx, mut device) = (self.tx, g.device.clone());
-        let mut pace = g.driven.as_ref().and_then(|driven| driven.pace.clone());
+        let mut pace = self.own.as_ref().and_then(|own| own.pace.clone());
         let opens = g.gate.until_at(now).unwrap_or(now);
         let mut end = self.busy_until.max(now);
         for ip_bytes in sizes.skip(usize::from(self.is_sending(now))) {

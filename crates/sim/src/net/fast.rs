@@ -56,10 +56,10 @@ impl Net {
                 }
                 start
             } else {
-                l.tx.idle();
+                l.idle();
                 now
             };
-            let arrival = l.transmit(start, wire, *window);
+            let arrival = l.transmit(start, wire, p.ip_bytes, *window);
             let next = routes.place(p.route + 1);
             if l.loses(p.flags) {
                 p.flags |= flags::LOST;
@@ -132,9 +132,8 @@ fn launch_in_lane(lanes: &mut Lanes<Onward>, lane: u8, link: LinkId, arrival: Ti
 impl Link {
     /// When the last bit of a packet that starts at `start` is in at the far end.
     #[inline(always)]
-    fn transmit(&mut self, start: Time, wire: u32, window: Window) -> Time {
-        // A queue of centuries saturates at "never".
-        self.busy_until = start.saturating_add(self.tx.send(wire));
+    fn transmit(&mut self, start: Time, wire: u32, ip_bytes: u32, window: Window) -> Time {
+        self.busy_until = self.sent_by(start, wire, ip_bytes);
         self.counts.transmission(start, self.busy_until, wire, window);
         self.busy_until.saturating_add(self.delay)
     }
@@ -168,9 +167,7 @@ impl Link {
     /// Whether the link's own loss process takes the packet just sent.
     #[inline(always)]
     pub(super) fn loses(&mut self, bits: u16) -> bool {
-        match &mut self.loss {
-            None => false,
-            Some(loss) => loss.strikes(self.busy_until, bits & flags::DATA != 0, bits & flags::RETRANSMISSION != 0),
-        }
+        let Some(losses) = self.own.as_mut().and_then(|own| own.losses.as_mut()) else { return false };
+        losses.strikes(self.busy_until, bits & flags::DATA != 0, bits & flags::RETRANSMISSION != 0)
     }
 }

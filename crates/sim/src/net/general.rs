@@ -40,25 +40,12 @@ impl General {
 }
 
 impl Link {
-    /// When the last bit of a frame has left whose transmission begins now, at a general port.
-    fn sent_by(&mut self, now: Time, wire: u32, ip_bytes: u32) -> Time {
-        let Some(g) = &mut self.general else { unreachable!("a general port") };
-        let Some(driven) = &mut g.driven else { return now + self.tx.send(wire) };
-        let end = match &mut driven.pace {
-            Some(pace) => pace.send(now, wire, ip_bytes),
-            None => now + self.tx.send(wire),
-        };
-        if let Some(delay) = &driven.delay {
-            self.delay = delay.span_at(end) + g.latency;
-        }
-        end
-    }
-
-    /// A transmission has ended at a general port, and nothing is to be sent.
-    pub(super) fn idle(&mut self) {
-        self.tx.idle();
-        if let Some(pace) = self.general.as_mut().and_then(|g| g.driven.as_mut()).and_then(|d| d.pace.as_mut()) {
-            pace.idle();
+    /// The delay of a frame whose last bit has left, if it follows a trace.
+    fn follow_delay(&mut self) {
+        if let Some(g) = &self.general
+            && let Some(delays) = &g.delays
+        {
+            self.delay = delays.span_at(self.busy_until) + g.latency;
         }
     }
 
@@ -275,6 +262,7 @@ impl Net {
             let tap = g.taps.started;
             let wire = pause::FRAME_WIRE_BYTES;
             l.busy_until = l.sent_by(now, wire, wire);
+            l.follow_delay();
             l.counts.pauses_sent += 1;
             let flight = Flight::of_control(l.arrival(l.busy_until, Span::ZERO), content);
             l.launch(link, flight, &mut self.events);
@@ -355,6 +343,7 @@ impl Net {
         let (impaired, tap, received) = (g.impair.is_some(), g.taps.started, g.taps.received != NONE);
         let wire = l.framing.wire_bytes(p.ip_bytes);
         l.busy_until = l.sent_by(now, wire, p.ip_bytes);
+        l.follow_delay();
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         if let Some(device) = &mut g.device {
             device.on_start(now, l.busy_until, wire);

@@ -126,7 +126,8 @@ fn assign_largest(links: &mut Table<LinkId, Link>, routes: &mut Routes, plan: &P
             let group = groups.entry(Common::Node(plan.links[i.index()].from)).or_default();
             group.rate = group.rate.max(rate);
         }
-        if legs.ends[i.index()] && links[i].general.is_none() {
+        let traced = links[i].own.as_ref().is_some_and(|own| own.pace.is_some());
+        if legs.ends[i.index()] && links[i].general.is_none() && !traced {
             let leg = legs.links(i);
             let port = leg[0];
             let common = if port == i { Common::Node(plan.links[i.index()].to) } else { Common::Port(port) };

@@ -1,9 +1,11 @@
 //! One direction of a link and the port that feeds it.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use elephan_engine::{EventQueue, Ring};
 use elephan_host::transmit::Device;
+use elephan_link::driven::{Course, Pace};
 use elephan_link::{
     FrameCost,
     pause::Gate,
@@ -13,7 +15,6 @@ use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::losses::Losses;
 use super::port::ahead::Ahead;
-use super::port::driven::DrivenPort;
 use super::port::impair::Impair;
 use super::port::limiters::Limiters;
 use super::port::nic::NicPort;
@@ -188,8 +189,8 @@ pub struct General {
     pub taps: Taps,
     /// What is computed in advance while nobody pauses.
     pub ahead: Ahead,
-    /// What follows a trace.
-    pub driven: Option<Box<DrivenPort>>,
+    /// The delay, if it follows a trace.
+    pub delays: Option<Arc<Course>>,
     /// Of a host that sends RoCE: what its interface has handed to the port.
     pub nic: Option<Box<NicPort>>,
 }
@@ -206,6 +207,19 @@ pub enum Sending {
     },
 }
 
+/// What few links have, which packets of all links look for: losses by the link itself, and a rate that follows a trace.
+#[derive(Clone, Default)]
+pub struct Own {
+    pub losses: Option<Losses>,
+    pub pace: Option<Pace>,
+}
+
+impl Own {
+    pub fn of(losses: Option<Losses>, pace: Option<Pace>) -> Option<Box<Own>> {
+        (losses.is_some() || pace.is_some()).then(|| Box::new(Own { losses, pace }))
+    }
+}
+
 /// A packet that does not wait touches the first two cache lines only: the order of the fields is theirs.
 #[derive(Clone)]
 #[repr(C, align(64))]
@@ -215,7 +229,7 @@ pub struct Link {
     pub busy_until: Time,
     /// Propagation, and the latency of a far-end switch that has no memory to charge.
     pub delay: Span,
-    pub loss: Option<Box<Losses>>,
+    pub own: Option<Box<Own>>,
     pub framing: FrameCost,
     /// This link's port number at the far-end switch with memory.
     pub into_port: u32,
@@ -273,6 +287,30 @@ impl Link {
 }
 
 impl Link {
+    /// When the last bit of a frame has left whose transmission begins at `start`: of so many bytes on the wire, and an IP packet of
+    /// so many.
+    #[inline(always)]
+    pub fn sent_by(&mut self, start: Time, wire: u32, ip_bytes: u32) -> Time {
+        if let Some(own) = &mut self.own
+            && let Some(pace) = &mut own.pace
+        {
+            return pace.send(start, wire, ip_bytes);
+        }
+        // A queue of centuries saturates at "never".
+        start.saturating_add(self.tx.send(wire))
+    }
+
+    /// A transmission has ended, and nothing is to be sent.
+    #[inline(always)]
+    pub fn idle(&mut self) {
+        self.tx.idle();
+        if let Some(own) = &mut self.own
+            && let Some(pace) = &mut own.pace
+        {
+            pace.idle();
+        }
+    }
+
     /// Puts a frame on the wire; the link's one event is scheduled when it is the only one.
     #[inline(always)]
     pub fn launch(&mut self, id: LinkId, flight: Flight, events: &mut EventQueue) {

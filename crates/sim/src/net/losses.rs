@@ -78,7 +78,7 @@ impl Losses {
 }
 
 /// The loss process of the link called `name`; `purpose` names its draws.
-pub fn loss(seed: u64, name: &str, (loss, packets): (&Loss, Concerned), purpose: &str) -> Option<Box<Losses>> {
+pub fn loss(seed: u64, name: &str, (loss, packets): (&Loss, Concerned), purpose: &str) -> Option<Losses> {
     let stream = || Stream::new(seed, &format!("link.{name}"), purpose);
     let process = match loss {
         Loss::None => return None,
@@ -96,7 +96,7 @@ pub fn loss(seed: u64, name: &str, (loss, packets): (&Loss, Concerned), purpose:
             LossProcess::Traced { course, stream: stream() }
         }
     };
-    Some(Box::new(Losses { data_only: packets == Concerned::Data, process }))
+    Some(Losses { data_only: packets == Concerned::Data, process })
 }
 
 #[cfg(test)]

@@ -53,7 +53,8 @@ pub enum Reason {
     MayBePaused,
     Down,
     Changes,
-    Driven,
+    Delays,
+    Traced,
     Managed,
     Rdma,
     Telemetry,
@@ -70,13 +71,14 @@ pub enum Reason {
 }
 
 /// Each reason, whether it makes a port general, and whether it keeps a general port from being computed ahead.
-const REASONS: [(Reason, bool, bool); 19] = [
+const REASONS: [(Reason, bool, bool); 20] = [
     (Reason::AllGeneral, true, false),
     (Reason::Memory, true, false),
     (Reason::MayBePaused, true, false),
     (Reason::Down, true, false),
     (Reason::Changes, true, true),
-    (Reason::Driven, true, true),
+    (Reason::Delays, true, true),
+    (Reason::Traced, false, true),
     (Reason::Managed, true, true),
     (Reason::Rdma, true, true),
     (Reason::Telemetry, true, true),
@@ -127,7 +129,8 @@ impl Facts<'_> {
             Reason::MayBePaused => flow_control::sends_pause(plan, link.to),
             Reason::Down => !link.up,
             Reason::Changes => self.changes,
-            Reason::Driven => !link.driven.is_none() || matches!(link.loss, Loss::Trace(_)),
+            Reason::Delays => link.driven.delay.is_some(),
+            Reason::Traced => link.driven.rate.is_some(),
             Reason::Managed => !plan.congestion_management.is_none(),
             Reason::Rdma => self.roce.is_used && self.at_host(),
             Reason::Telemetry => self.roce.telemetry && !self.at_host(),
@@ -178,7 +181,8 @@ impl Facts<'_> {
             Reason::MayBePaused => format!("{to} may pause it"),
             Reason::Down => "it is down at first".to_owned(),
             Reason::Changes => "a change concerns it".to_owned(),
-            Reason::Driven => "it follows a trace".to_owned(),
+            Reason::Delays => "its delay follows a trace".to_owned(),
+            Reason::Traced => "its rate follows a trace".to_owned(),
             Reason::Managed => "switches notify of congestion".to_owned(),
             Reason::Rdma => "hosts of the scenario send RDMA".to_owned(),
             Reason::Telemetry => "switches of the scenario give telemetry".to_owned(),

@@ -30,7 +30,7 @@ impl Losses {
             Loss::None => false,
             Loss::Periodic(every) => counts && self.counted.is_multiple_of(*every),
             Loss::Listed(ordinals) => counts && ordinals.contains(&self.counted),
-            Loss::Trace(_) => unimplemented!("no scenario of the comparison has links that follow a trace"),
+            Loss::Trace(_) => unreachable!("no scenario of the comparison follows a trace"),
             Loss::Bernoulli(probability) => self.stream.uniform() < *probability,
             Loss::GilbertElliott(model) => {
                 let turns = self.stream.uniform() < if self.is_bad { model.to_good } else { model.to_bad };

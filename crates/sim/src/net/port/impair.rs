@@ -66,7 +66,7 @@ impl Impair {
                 extras: stream("reorder/extra"),
             }),
             duplicate: (of.duplicate > 0.0).then(|| (of.duplicate, stream("duplicate"))),
-            mark: loss(seed, name, (&of.mark, of.packets), "mark"),
+            mark: loss(seed, name, (&of.mark, of.packets), "mark").map(Box::new),
             late: (free || of.reorder.is_some()).then(Late::default),
         }))
     }

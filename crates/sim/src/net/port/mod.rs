@@ -1,7 +1,6 @@
 //! What ports are made of: parts that know nothing of links, of other ports and of the network.
 
 pub mod ahead;
-pub mod driven;
 pub mod episodes;
 pub mod impair;
 pub mod limiters;
