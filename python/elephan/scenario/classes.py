@@ -2056,6 +2056,7 @@ class Star(Table):
     framing: Framing of all links. Default: "ethernet".
     preset: A known switch.
     memory: Bytes that the switch's ports share.
+    alpha: Dynamic threshold: an egress port of the switch holds at most this times what is free of `memory`.
     latency: Forwarding latency of the switch. Default: "0 s".
     flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     """
@@ -2105,6 +2106,7 @@ class Star(Table):
         | None
     ) = None
     memory: Size | None = None
+    alpha: float | None = None
     latency: Time | None = None
     flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
 
@@ -2535,6 +2537,8 @@ class Switch(Table):
     memory: Bytes that all ports share, a frame charged from its last bit in to its last bit out; without it only the queues' own
         limits hold.
     cell: Size of the cells that the memory is given out in: a frame is charged whole cells; without it its bytes.
+    alpha: Dynamic threshold: an egress port holds at most this times what is free of `memory`; without it a port may hold all of
+        the memory. Not with `flow_control`.
     latency: From the last bit in to the egress queue, beyond store and forward. Default: "0 s".
     flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     pause: How the switch's ports react to PAUSE frames. Default: { obey = true, response_quanta = 10 }.
@@ -2555,6 +2559,7 @@ class Switch(Table):
     ) = None
     memory: Size | None = None
     cell: Size | None = None
+    alpha: float | None = None
     latency: Time | None = None
     flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
     pause: PauseReaction | dict[str, Any] | None = None

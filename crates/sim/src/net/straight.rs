@@ -40,7 +40,7 @@ impl Net {
         if let Sending::Frame { charged, ingress } = g.sending
             && let Some(switch) = self.switches.get_mut(l.out_of as usize)
         {
-            switch.release(ingress, charged, &mut self.scratch);
+            switch.release(ingress, g.port, charged, &mut self.scratch);
         }
         l.tx.idle();
         self.transmit_straight(now, link, packet, false);
@@ -115,7 +115,7 @@ impl Net {
         if let Sending::Frame { charged, ingress } = sent
             && let Some(switch) = self.switches.get_mut(l.out_of as usize)
         {
-            switch.release(ingress, charged, &mut self.scratch);
+            switch.release(ingress, g.port, charged, &mut self.scratch);
         }
     }
 }
