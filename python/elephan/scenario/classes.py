@@ -1230,6 +1230,9 @@ class Dcqcn(Table):
     hold_target: Whether a cut leaves the target alone while no cycle of the timer has ended since the cut before, and the target
         stays within the line rate. Default: false.
     rate_min: Least rate. Default: "10 Mbps".
+    in_flight: What bounds the bytes in flight beside the rate: `unbounded`, `bdp` (the line rate times `base_rtt`) or `rate` (the
+        current rate times `base_rtt`). Default: "unbounded".
+    base_rtt: Base round-trip time of `in_flight`; 0 s: that of the flow. Default: "0 s".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "dcqcn")
@@ -1248,6 +1251,8 @@ class Dcqcn(Table):
     steps_for_25g: bool | None = None
     hold_target: bool | None = None
     rate_min: Rate | None = None
+    in_flight: Literal["unbounded", "bdp", "rate"] | None = None
+    base_rtt: Time | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1266,6 +1271,9 @@ class Timely(Table):
     segment: Bytes between two changes of the rate. Default: "16 KB".
     once_a_round_trip: Whether the rate changes at most once a round trip. Default: false.
     rate_min: Least rate. Default: "10 Mbps".
+    in_flight: What bounds the bytes in flight beside the rate: `unbounded`, `bdp` (the line rate times `base_rtt`) or `rate` (the
+        current rate times `base_rtt`). Default: "unbounded".
+    base_rtt: Base round-trip time of `in_flight`; 0 s: that of the flow. Default: "0 s".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "timely")
@@ -1282,6 +1290,8 @@ class Timely(Table):
     segment: Size | None = None
     once_a_round_trip: bool | None = None
     rate_min: Rate | None = None
+    in_flight: Literal["unbounded", "bdp", "rate"] | None = None
+    base_rtt: Time | None = None
 
 
 @dataclass(kw_only=True, slots=True)
