@@ -1050,6 +1050,9 @@ class Swift(Table):
     max_mdf: Most that one cut takes of the window, as a share. Default: 0.5.
     timers_max: Retransmission timers without an ACK between them after which the window is the smallest. Default: 5.
     min_segments: Smallest window in segments. Default: 0.001.
+    endpoint_target: Target of the delay in the end hosts, which then have a window of their own; if not given, the whole round-trip
+        time is compared with the target of the fabric.
+    endpoint_weight: Weight of the newest delay in the moving mean of the delay in the end hosts. Default: 0.125.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "swift")
@@ -1066,6 +1069,8 @@ class Swift(Table):
     max_mdf: float | None = None
     timers_max: int | None = None
     min_segments: float | None = None
+    endpoint_target: Time | None = None
+    endpoint_weight: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
