@@ -177,7 +177,7 @@ def timeouts(rows: Rows, said: re.Match[str]) -> None:
 
 WORDS = {
     "because its queue was full": "queue_full",
-    "because the memory of the switch was full": "memory_full",
+    "because the memory of the switch had no room": "memory_full",
     "because the link was down": "link_down",
 }
 

@@ -44,6 +44,16 @@ def test_exact_headroom() -> None:
     assert theory.headroom_exact(10e9, 100, 1538, 10, ports=3) == 18215
 
 
+def test_dynamic_threshold() -> None:
+    # 0.21 / 1.21 of 4 MB; two ports and what is free have a third each at alpha 1.
+    assert theory.dynamic_threshold("4 MB", 0.21) == pytest.approx(694_214.876)
+    assert theory.dynamic_threshold(9000, 1, ports=2) == 3000
+    for ports in (1, 2, 5):
+        each, free = theory.dynamic_threshold(1e6, 0.5, ports=ports), 1e6 / (1 + 0.5 * ports)
+        assert each == pytest.approx(0.5 * free)
+        assert ports * each + free == pytest.approx(1e6)
+
+
 def test_pause_time() -> None:
     assert theory.pause_time(10e9, 0xFFFF) == pytest.approx(3.355392e-3)
     assert theory.pause_time("10 Gbps", 60) == pytest.approx(3.072e-6)
@@ -300,6 +310,7 @@ def test_values_outside_of_their_range_are_one_line(wrong: Callable[[], object],
 _GOOD = {"p": 1e-3, "rtt": 0.1, "rate": 1e9, "length": 100, "f": 1e9, "s": 1e8, "memory": 5e5, "frame": 1000, "packets": 45_000}
 _GOOD |= {"window": 100, "room": 356, "duration": 60, "buffer": 6e5, "read": 8e8, "network": 8e8, "write": 4e8, "cache": 1e8}
 _GOOD |= {"inflow": 8e8, "read_ahead": 1e5, "latency": 1e-3, "load": 0.5, "service_time": 0.01, "size": 2.5e5, "quanta": 60}
+_GOOD |= {"alpha": 0.5}
 FORMS = [
     f
     for n, f in inspect.getmembers(theory, inspect.isfunction)

@@ -7,6 +7,7 @@ from typing import Any
 import elephan as el
 import numpy as np
 import pytest
+from elephan.base import stats
 from elephan.base.errors import InputError
 from elephan.report.words.answer import answer
 from elephan.statistic import measures
@@ -161,3 +162,19 @@ def test_statistics_by_size() -> None:
     assert measures.statistic(run, "fct_ns[size < 100 KB].count") > 10
     with pytest.raises(InputError, match='"much" is not a size'):
         measures.statistic(run, "fct_ns[size < much].mean")
+
+
+@pytest.mark.parametrize("transport", ["tcp", "roce"])
+def test_slowdown_by_size(transport: str) -> None:
+    """Percentiles of the slowdown in bins of sizes, as HPCC (SIGCOMM 2019) shows them: what a table filtered by hand gives."""
+    reroute = 'reroute = "5 ms"\n'
+    words = FABRIC.split("[[change]]")[0].replace(reroute, "") + f'transport = "{transport}"\n'
+    run = el.run(words.replace("web-search", "cache-follower"))
+    sizes, slowdowns = (run.flows.column(name).to_numpy(zero_copy_only=False) for name in ("size_bytes", "slowdown"))
+    for low, high in ((0, 1e3), (1e3, 1e5), (1e5, 1e8)):
+        values = slowdowns[(sizes > low) & (sizes <= high) & ~np.isnan(slowdowns)]
+        assert values.size > 10
+        for take, q in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
+            found = measures.statistic(run, f"slowdown[size > {low:g} B, size <= {high:g} B].{take}")
+            assert found == pytest.approx(stats.quantiles(values, [q])[0])
+            assert found >= 1

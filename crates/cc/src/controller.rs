@@ -5,7 +5,8 @@
 //! holds `ssthresh` constant.
 
 use crate::algorithm::{
-    self, CongestionControl, Drawing, OneWayDelays, Pacing, Probing, Rdma, Routers, Spec, Timer, WholeSegments, Wishes,
+    self, CongestionControl, Drawing, EndpointDelays, OneWayDelays, Pacing, Probing, Rdma, Routers, Spec, Timer,
+    WholeSegments, Wishes,
 };
 use crate::guest::Fault;
 use crate::rdma::{Nic, Progress, Telemetry};
@@ -272,6 +273,13 @@ impl Controller {
     pub fn on_one_way_delay(&mut self, delay: Span) {
         if self.needs.has(Needs::ONE_WAY_DELAY) {
             self.algorithm.on_one_way_delay(delay);
+        }
+    }
+
+    /// Is called with the delay of the end hosts that the next ACK shows, in its round-trip time.
+    pub fn on_endpoint_delay(&mut self, delay: Span) {
+        if self.needs.has(Needs::ENDPOINT_DELAY) {
+            self.algorithm.on_endpoint_delay(delay);
         }
     }
 

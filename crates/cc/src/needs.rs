@@ -63,6 +63,8 @@ needs! {
     /// An ACK counts with all that it acknowledges. A stack without byte counting shows one segment an ACK at most to an algorithm
     /// without this need. An algorithm that grows by a fixed amount per round trip, or by a clock, has this need.
     ALL_ACKED;
+    /// Delays of the end hosts are reported, each before the ACK that shows it ([`crate::Controller::on_endpoint_delay`]).
+    ENDPOINT_DELAY;
     /// A loss reduces the window once more in a window of data that an ECN-Echo has reduced, because a mark takes less than a loss.
     /// Without this need one of the two is enough (RFC 3168 section 6.1.2).
     LOSS_AFTER_MARK;

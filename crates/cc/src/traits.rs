@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::Transport;
+use crate::rdma::InFlight;
 
 /// Which marks a congestion control cannot do without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -77,5 +78,11 @@ impl Traits {
     pub(crate) fn rdma() -> Traits {
         let transports = &[Transport::Roce];
         Traits { own_start: true, minds_loss: false, minds_marks: false, transports, ..Traits::default() }
+    }
+
+    /// With what bounds the bytes in flight: a window that follows the rate, whatever the application has to send.
+    pub(crate) fn bounded(self, in_flight: InFlight) -> Traits {
+        let follows = in_flight != InFlight::Unbounded;
+        Traits { sets_its_window: follows, grows_unused: follows, ..self }
     }
 }

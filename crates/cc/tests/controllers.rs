@@ -4,12 +4,14 @@ use elephan_cc::fuzz::{self, INITIAL, MSS, Rules, What};
 use elephan_cc::{Ack, Controller, Spec, describe, list, slow_start};
 use elephan_units::{Span, Time};
 
-/// Every congestion control with every slow start, and every preset and ABE with the classic one.
+/// Every congestion control with every slow start, and every preset, ABE and each second window with the classic one.
 fn pairs() -> Vec<(Spec, slow_start::Spec)> {
     let slow_starts = slow_start::Spec::all();
     let defaults =
         Spec::all().into_iter().flat_map(|cc| slow_starts.iter().map(move |slow| (cc.clone(), slow.clone())));
-    defaults.chain(presets().into_iter().chain(abe()).map(|cc| (cc, slow_start::Spec::default()))).collect()
+    defaults
+        .chain(presets().into_iter().chain(abe()).chain(second_windows()).map(|cc| (cc, slow_start::Spec::default())))
+        .collect()
 }
 
 fn controller((cc, slow): &(Spec, slow_start::Spec)) -> Controller {
@@ -35,6 +37,14 @@ fn abe() -> Vec<Spec> {
     let has = |name: &str| describe(name).unwrap().parameters.iter().any(|parameter| parameter.name == "beta_ecn");
     let names = list().iter().map(|(name, _)| *name).filter(|name| has(name));
     names.map(|name| Spec::with(name, table.as_object().unwrap()).unwrap()).collect()
+}
+
+/// Those that may have a window beside what they are by default.
+fn second_windows() -> Vec<Spec> {
+    let bounds = ["dcqcn", "timely"].into_iter().flat_map(|name| ["bdp", "rate"].map(|bound| (name, bound)));
+    let bounded = bounds.map(|(name, bound)| (name, serde_json::json!({ "in_flight": bound })));
+    let hosts = [("swift", serde_json::json!({ "endpoint_target": "100 us" }))];
+    bounded.chain(hosts).map(|(name, table)| Spec::with(name, table.as_object().unwrap()).unwrap()).collect()
 }
 
 fn controllers() -> Vec<Controller> {

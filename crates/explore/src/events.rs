@@ -233,7 +233,7 @@ impl<'a> Story<'a> {
             (Some(_), _) => format!("{node} dropped {n} that had come to it{over}"),
             (_, "queue_full") => format!("the queue of {port} overflowed: it dropped {n}{over}"),
             (_, "memory_full") => {
-                format!("the memory of {node} was full: it dropped {n} for {}{over}", rows[0].peer)
+                format!("the memory of {node} had no room: it dropped {n} for {}{over}", rows[0].peer)
             }
             (_, "link_loss") => format!("the link {port} lost {n}{over}"),
             (_, "link_down") => format!("the link {port} was down and lost {n}{over}"),

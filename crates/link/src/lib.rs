@@ -2,19 +2,19 @@
 
 #![forbid(unsafe_code)]
 
+pub mod accounts;
 pub mod congestion;
 pub mod driven;
 pub mod egress;
 pub mod headroom;
-pub mod ingress;
 pub mod memory;
 pub mod pause;
 pub mod queue;
 pub mod spec;
 
+pub use accounts::AccountMemory;
 pub use congestion::CongestionManagement;
 pub use egress::EgressControl;
-pub use ingress::IngressMemory;
 pub use memory::SharedMemory;
 pub use spec::{
     Concerned, FlowControl, FrameCost, Framing, GilbertElliott, Loss, Pause, PausePer, PauseReaction, Pfc, PfcPer,

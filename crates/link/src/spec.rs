@@ -5,7 +5,7 @@ use elephan_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::ingress::HYSTERESIS_BYTES;
+use crate::accounts::HYSTERESIS_BYTES;
 
 /// How a link frames an IP packet. Rates count bytes on the wire; queues and memories are charged without preamble and gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -67,6 +67,8 @@ pub struct Switch {
     pub memory_bytes: Option<u64>,
     /// What the memory is given out in; none: bytes.
     pub cell_bytes: Option<u32>,
+    /// An egress port holds at most this times what is free of the memory; none: all of it.
+    pub alpha: Option<f64>,
     /// From the last bit in to the egress queue.
     pub latency: Span,
     pub flow_control: FlowControl,

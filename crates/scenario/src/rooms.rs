@@ -14,8 +14,8 @@
 //! A feeder counts with the highest rate, the longest delay and the slowest way back of the whole run, changes and bounded jitter
 //! included.
 
+use elephan_link::accounts::HYSTERESIS_BYTES;
 use elephan_link::headroom::{Feeder, own_need};
-use elephan_link::ingress::HYSTERESIS_BYTES;
 use elephan_link::queue::Limit;
 use elephan_link::{FlowControl, PausePer, PfcPer};
 use elephan_traffic::Distribution;

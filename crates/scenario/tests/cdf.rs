@@ -52,7 +52,7 @@ fn what_is_wrong_names_file_and_line() {
         ("falling.csv", "scenario.toml:16:17: traffic[0].size.cdf: [1 KB, 1] after [2 KB, 0.5]: both must rise"),
         (
             "web-serch",
-            "scenario.toml:16:17: traffic[0].size.cdf: \"web-serch\": neither a published distribution (web-search, data-mining, hadoop) nor a file; did you mean \"web-search\"?",
+            "scenario.toml:16:17: traffic[0].size.cdf: \"web-serch\": neither a published distribution (web-search, data-mining, hadoop, cache-follower, web-server) nor a file; did you mean \"web-search\"?",
         ),
         (
             "none.csv",

@@ -57,6 +57,8 @@ pub struct Headers {
     pub stamped: bool,
     /// When the last data came that is not acknowledged yet.
     pub came: Option<Arrival>,
+    /// For how long this host held the last data that is not acknowledged yet.
+    pub held: Option<Span>,
 }
 
 impl Headers {
@@ -84,7 +86,8 @@ impl Headers {
         }
         if self.stamped {
             let departure = endpoint.departure().filter(|_| has_data);
-            *packets.stamp_mut(packet) = Stamp { departure, arrival: self.came.take() };
+            *packets.stamp_mut(packet) =
+                Stamp { departure, arrival: self.came.take(), landed: None, held: self.held.take() };
         }
     }
 
@@ -112,11 +115,18 @@ impl Headers {
         }
         if p.flags & flags::STAMPED != 0 {
             let stamp = packets.stamp(packet);
+            let waited = stamp.landed.map_or(Span::ZERO, |at| now.since(at));
             if let Some(departure) = stamp.departure {
                 self.came = Some(Arrival { departure, at: now });
             }
             if let Some(arrival) = &stamp.arrival {
                 endpoint.on_arrival(now, arrival);
+            }
+            if let Some(held) = stamp.held {
+                endpoint.on_endpoint_delay(Span(held.ps() + waited.ps()));
+            }
+            if p.flags & flags::DATA != 0 {
+                self.held = Some(waited);
             }
         }
     }

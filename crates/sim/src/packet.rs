@@ -6,6 +6,7 @@ use elephan_engine::Slab;
 use elephan_link::congestion::Feedback;
 use elephan_link::queue::CongestionHeader;
 use elephan_tcp::{SackBlocks, Segment};
+use elephan_units::{Span, Time};
 
 /// Bits of [`Packet::flags`].
 pub mod flags {
@@ -90,13 +91,17 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 64);
 
-/// What the packets of a connection say whose controller looks at when each arrives.
+/// What the packets of a connection say whose controller looks at when each arrives, or at delays of the end hosts.
 #[derive(Clone, Copy, Default)]
 pub struct Stamp {
     /// Of data: when it left.
     pub departure: Option<Departure>,
     /// When the packet came that this one acknowledges.
     pub arrival: Option<Arrival>,
+    /// When its last bit was in at a host that does not deliver it at once.
+    pub landed: Option<Time>,
+    /// For how long the host held the data that this one acknowledges.
+    pub held: Option<Span>,
 }
 
 /// What a notification of congestion says.

@@ -30,10 +30,26 @@ struct Shape {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Control {
     None,
-    Memory { xoff: u64, xon: u64, quanta: u16 },
-    Egress { xoff: u64, xon: u64, quanta: u16 },
-    Ingress { xoff: u64, xon: u64, quanta: u16 },
-    Pfc { xoff: u64 },
+    /// Dynamic thresholds, in percent.
+    Alpha(u64),
+    Memory {
+        xoff: u64,
+        xon: u64,
+        quanta: u16,
+    },
+    Egress {
+        xoff: u64,
+        xon: u64,
+        quanta: u16,
+    },
+    Ingress {
+        xoff: u64,
+        xon: u64,
+        quanta: u16,
+    },
+    Pfc {
+        xoff: u64,
+    },
 }
 
 fn control() -> impl Strategy<Value = Control> {
@@ -46,6 +62,7 @@ fn control() -> impl Strategy<Value = Control> {
     };
     prop_oneof![
         2 => Just(Control::None),
+        2 => (5u64..300).prop_map(Control::Alpha),
         10 => marks().prop_map(|(xoff, share, quanta)| Control::Memory { xoff, xon: xoff * share / 100, quanta }),
         1 => marks().prop_map(|(xoff, share, quanta)| Control::Egress { xoff, xon: xoff * share / 100, quanta }),
         1 => marks().prop_map(|(xoff, share, quanta)| Control::Ingress { xoff, xon: xoff * share / 100, quanta }),
@@ -208,7 +225,7 @@ fn plan(shape: &Shape, loads: &[Load], rest: &Rest) -> Plan {
         let pause =
             |per, xoff, xon, quanta| FlowControl::Pause(Pause { per, xoff: Bytes(xoff), xon: Bytes(xon), quanta });
         let (memory_bytes, flow_control) = match control {
-            Control::None => (memory, none.clone()),
+            Control::None | Control::Alpha(_) => (memory, none.clone()),
             Control::Memory { xoff, xon, quanta } => {
                 (memory.map(|m| m.max(xoff)), pause(PausePer::Memory, xoff, xon, quanta))
             }
@@ -224,8 +241,12 @@ fn plan(shape: &Shape, loads: &[Load], rest: &Rest) -> Plan {
         let whole = matches!(flow_control, FlowControl::Pause(Pause { per: PausePer::Memory, .. }));
         let memory_bytes = if whole && memory_bytes.is_none() { Some(u64::MAX / 4) } else { memory_bytes };
         let cell_bytes = cell.filter(|_| memory_bytes.is_some_and(|m| m < u64::MAX / 8));
+        let alpha = match control {
+            Control::Alpha(percent) => memory_bytes.map(|_| percent as f64 / 100.0),
+            _ => None,
+        };
         b.plan.nodes[switch as usize].kind =
-            NodeKind::Switch(Switch { memory_bytes, cell_bytes, latency: Span(latency), flow_control });
+            NodeKind::Switch(Switch { memory_bytes, cell_bytes, alpha, latency: Span(latency), flow_control });
     }
     for link in &mut b.plan.links {
         link.framing = shape.framing;

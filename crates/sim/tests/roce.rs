@@ -124,6 +124,36 @@ fn hpcc_keeps_the_queue_empty() {
     assert!(of(&s, "/bottleneck/queue_max_bytes") < 4.0 * rtt * 12.5e9, "{s}");
 }
 
+/// Li et al. 2019, DCQCN+win and TIMELY+win: a flow has at most its line rate times its base round trip in flight, and a packet more. So n
+/// flows never have more than n times that in the queue, and one flow alone still fills the link. Without a window the start at the line
+/// rate makes a longer queue.
+#[test]
+fn a_window_bounds_the_queue() {
+    let (flows, packet) = (8, 1082.0);
+    let rtt = 4.0 * 1e-6 + 2.0 * (packet + 86.0) * 8.0 / 10e9;
+    let most = f64::from(flows) * (rtt * 10e9 / 8.0 + packet);
+    for cc in ["dcqcn", "timely"] {
+        let summary = |senders: usize, in_flight: &str| {
+            let (mut b, pairs) = star(senders, 10 * GBPS, red("16 MB"), Span::from_ms(2));
+            roce(
+                &mut b,
+                json!({ "kind": "bulk" }),
+                &pairs,
+                json!({ "kind": cc, "in_flight": in_flight }),
+                Options::default(),
+            );
+            run(&b.plan, false).1
+        };
+        for in_flight in ["bdp", "rate"] {
+            let s = summary(flows as usize, in_flight);
+            assert!(of(&s, "/bottleneck/queue_max_bytes") <= most, "{cc} {in_flight} {most}: {s}");
+            let alone = of(&summary(1, in_flight), "/bottleneck/utilisation");
+            assert!(alone > 0.98, "{cc} {in_flight}: {alone}");
+        }
+        assert!(of(&summary(flows as usize, "unbounded"), "/bottleneck/queue_max_bytes") > 3.0 * most, "{cc}");
+    }
+}
+
 /// Mittal et al. 2015: T_low, 50 us, and T_high, 500 us, bound the delay. Once the flows have found their rates the round-trip time never
 /// passes T_high, and its peaks come to T_low. (Between the peaks it is shorter: what passes T_low is cut by the gradient, and
 /// comes back by 10 Mb/s a segment.)

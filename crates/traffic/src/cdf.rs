@@ -27,10 +27,12 @@ use crate::quantity::Quantity;
 use crate::trace::{TraceError, cells, picoseconds, units_of_time};
 
 /// The published distributions of sizes: name and text.
-const PUBLISHED: [(&str, &str); 3] = [
+const PUBLISHED: [(&str, &str); 5] = [
     ("web-search", include_str!("../data/web-search.csv")),
     ("data-mining", include_str!("../data/data-mining.csv")),
     ("hadoop", include_str!("../data/hadoop.csv")),
+    ("cache-follower", include_str!("../data/cache-follower.csv")),
+    ("web-server", include_str!("../data/web-server.csv")),
 ];
 
 /// Names of the published distributions of sizes.

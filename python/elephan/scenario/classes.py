@@ -1050,6 +1050,9 @@ class Swift(Table):
     max_mdf: Most that one cut takes of the window, as a share. Default: 0.5.
     timers_max: Retransmission timers without an ACK between them after which the window is the smallest. Default: 5.
     min_segments: Smallest window in segments. Default: 0.001.
+    endpoint_target: Target of the delay in the end hosts, which then have a window of their own; if not given, the whole round-trip
+        time is compared with the target of the fabric.
+    endpoint_weight: Weight of the newest delay in the moving mean of the delay in the end hosts. Default: 0.125.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "swift")
@@ -1066,6 +1069,8 @@ class Swift(Table):
     max_mdf: float | None = None
     timers_max: int | None = None
     min_segments: float | None = None
+    endpoint_target: Time | None = None
+    endpoint_weight: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1230,6 +1235,9 @@ class Dcqcn(Table):
     hold_target: Whether a cut leaves the target alone while no cycle of the timer has ended since the cut before, and the target
         stays within the line rate. Default: false.
     rate_min: Least rate. Default: "10 Mbps".
+    in_flight: What bounds the bytes in flight beside the rate: `unbounded`, `bdp` (the line rate times `base_rtt`) or `rate` (the
+        current rate times `base_rtt`). Default: "unbounded".
+    base_rtt: Base round-trip time of `in_flight`; 0 s: that of the flow. Default: "0 s".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "dcqcn")
@@ -1248,6 +1256,8 @@ class Dcqcn(Table):
     steps_for_25g: bool | None = None
     hold_target: bool | None = None
     rate_min: Rate | None = None
+    in_flight: Literal["unbounded", "bdp", "rate"] | None = None
+    base_rtt: Time | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1266,6 +1276,9 @@ class Timely(Table):
     segment: Bytes between two changes of the rate. Default: "16 KB".
     once_a_round_trip: Whether the rate changes at most once a round trip. Default: false.
     rate_min: Least rate. Default: "10 Mbps".
+    in_flight: What bounds the bytes in flight beside the rate: `unbounded`, `bdp` (the line rate times `base_rtt`) or `rate` (the
+        current rate times `base_rtt`). Default: "unbounded".
+    base_rtt: Base round-trip time of `in_flight`; 0 s: that of the flow. Default: "0 s".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "timely")
@@ -1282,6 +1295,8 @@ class Timely(Table):
     segment: Size | None = None
     once_a_round_trip: bool | None = None
     rate_min: Rate | None = None
+    in_flight: Literal["unbounded", "bdp", "rate"] | None = None
+    base_rtt: Time | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2087,6 +2102,7 @@ class Star(Table):
     framing: Framing of all links. Default: "ethernet".
     preset: A known switch.
     memory: Bytes that the switch's ports share.
+    alpha: Dynamic threshold: an egress port of the switch holds at most this times what is free of `memory`.
     latency: Forwarding latency of the switch. Default: "0 s".
     flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     """
@@ -2136,6 +2152,7 @@ class Star(Table):
         | None
     ) = None
     memory: Size | None = None
+    alpha: float | None = None
     latency: Time | None = None
     flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
 
@@ -2566,6 +2583,8 @@ class Switch(Table):
     memory: Bytes that all ports share, a frame charged from its last bit in to its last bit out; without it only the queues' own
         limits hold.
     cell: Size of the cells that the memory is given out in: a frame is charged whole cells; without it its bytes.
+    alpha: Dynamic threshold: an egress port holds at most this times what is free of `memory`; without it a port may hold all of
+        the memory. Not with `flow_control`.
     latency: From the last bit in to the egress queue, beyond store and forward. Default: "0 s".
     flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     pause: How the switch's ports react to PAUSE frames. Default: { obey = true, response_quanta = 10 }.
@@ -2586,6 +2605,7 @@ class Switch(Table):
     ) = None
     memory: Size | None = None
     cell: Size | None = None
+    alpha: float | None = None
     latency: Time | None = None
     flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
     pause: PauseReaction | dict[str, Any] | None = None

@@ -28,6 +28,7 @@ __all__ = [
     "burst_lost",
     "cache_full_after",
     "copy_rate",
+    "dynamic_threshold",
     "forbidden_area",
     "forbidden_rtt_min",
     "headroom",
@@ -161,6 +162,26 @@ def pause_time(rate: float | str, quanta: float) -> float:
     if quanta > 0xFFFF:
         raise InputError(f"quanta must be at most 65535, what a PAUSE frame can say, not {quanta:g}")
     return quanta * QUANTUM_BITS / rate_bps
+
+
+@of_arguments
+def dynamic_threshold(memory: float | str, alpha: float, ports: int = 1) -> float:
+    """Returns the bytes that each of `ports` equally busy ports holds of a shared memory with a dynamic threshold.
+
+    A port may hold `alpha` times what is free (Choudhury and Hahne 1998). Busy ports hold as much as they may, so each holds
+    `alpha M / (1 + n alpha)` and `M / (1 + n alpha)` stays free. A port of the switch in the DCTCP paper holds 700 KB of 4 MB.
+    Raises InputError.
+
+    >>> round(el.theory.dynamic_threshold("4 MB", 0.21))
+    694215
+    >>> el.theory.dynamic_threshold("9 KB", 1, ports=2)
+    3000.0
+    """
+    count, memory_b = number(ports, "a number of ports", "3"), size_bytes(memory)
+    if not 1 <= count < math.inf or count != int(count):
+        raise InputError(f"ports must be a whole number from 1 on, not {count:g}")
+    positive(memory=memory_b, alpha=alpha)
+    return alpha * memory_b / (1 + count * alpha)
 
 
 # -- buffers on fast-slow-fast paths (Meijer, de Laat et al.) --------------------------------------------------------

@@ -24,14 +24,21 @@
 //! `dcqcn_paper` (the set of that name in the same simulator: as `mellanox-cx4` with alpha each 50 us, no second cut within 50 us
 //! and the timer of 55 us).
 //!
+//! With `in_flight` no packet leaves while a window is out, which HPCC's authors add (DCQCN+win):
+//!
+//! ```text
+//! bdp: W = C T      rate: W = R_C T        T the base round-trip time, a packet at least
+//! ```
+//!
 //! Left out: what losses do (the paper's network has none: the rate stays).
 
 use elephan_units::{Bytes, InvalidParameter, Rate, Span, Time};
 
 use super::{CongestionControl, Pacing, Rdma, Timer};
 use crate::declare::{parameters, states};
+use crate::rdma::{FlightWindow, InFlight};
 use crate::registry::Model;
-use crate::{MAX_WINDOW_BYTES, Nic, Traits, Window};
+use crate::{Nic, Traits, Window};
 
 /// Line rate until a port tells it: the paper's testbed.
 const LINE_BPS: f64 = 40e9;
@@ -64,6 +71,11 @@ parameters! {
     hold_target: bool = false, "run script of HPCC's simulator: CLAMP_TARGET_RATE 0";
     /// Least rate.
     rate_min: Rate = Rate(10_000_000), "assumption";
+    /// What bounds the bytes in flight beside the rate: `unbounded`, `bdp` (the line rate times `base_rtt`) or `rate` (the current rate
+    /// times `base_rtt`).
+    in_flight: InFlight = InFlight::Unbounded, "Zhu et al. 2015: unbounded; Li et al. 2019: a window (DCQCN+win, TIMELY+win); public simulators of HPCC: rate";
+    /// Base round-trip time of `in_flight`; 0 s: that of the flow.
+    base_rtt: Span = Span::ZERO, "assumption: Li et al. 2019 has one for a whole network";
 }
 
 #[derive(Clone, Debug)]
@@ -84,6 +96,7 @@ pub struct Dcqcn {
     timer_cycles: u32,
     /// End of the running cycle; none at the line rate.
     timer: Option<Time>,
+    window: FlightWindow,
 }
 
 impl Model for Dcqcn {
@@ -138,6 +151,7 @@ impl Model for Dcqcn {
             byte_cycles: 0,
             timer_cycles: 0,
             timer: None,
+            window: FlightWindow::new(p.in_flight, p.base_rtt),
         }
     }
 
@@ -147,9 +161,9 @@ impl Model for Dcqcn {
         InvalidParameter::between("rate_min", p.rate_min.0 as f64, 0.0, f64::INFINITY)
     }
 
-    fn traits(_: &Parameters) -> Traits {
+    fn traits(p: &Parameters) -> Traits {
         // Notifications of marked packets cut its rate.
-        Traits { minds_marks: true, ..Traits::rdma() }
+        Traits { minds_marks: true, ..Traits::rdma().bounded(p.in_flight) }
     }
 }
 
@@ -175,7 +189,7 @@ impl Dcqcn {
         self.alpha * libm::pow(1.0 - self.p.g, intervals as f64)
     }
 
-    fn increase(&mut self) {
+    fn increase(&mut self, w: &mut Window) {
         let p = &self.p;
         let scale = if p.steps_for_25g { self.line / 25e9 } else { 1.0 };
         // Without cycles of bytes, additive increase is the one cycle of the timer before hyper increase.
@@ -192,15 +206,16 @@ impl Dcqcn {
         if self.current >= self.line {
             (self.current, self.target, self.timer) = (self.line, self.line, None);
         }
+        self.window.follow(w, self.line, self.current);
     }
 }
 
 impl CongestionControl for Dcqcn {
     fn on_establish(&mut self, w: &mut Window) {
-        w.cwnd = MAX_WINDOW_BYTES;
+        self.window.begin(w, self.line, self.current);
     }
 
-    fn on_sent(&mut self, _w: &mut Window, now: Time, bytes: u64, _inflight: u64) {
+    fn on_sent(&mut self, w: &mut Window, now: Time, bytes: u64, _inflight: u64) {
         self.seen = now;
         if self.timer.is_none() || self.p.byte_counter.0 == 0 {
             return;
@@ -209,7 +224,7 @@ impl CongestionControl for Dcqcn {
         if self.left <= 0.0 {
             self.left = self.p.byte_counter.0 as f64;
             self.byte_cycles = self.byte_cycles.saturating_add(1);
-            self.increase();
+            self.increase(w);
         }
     }
 
@@ -229,25 +244,26 @@ impl Timer for Dcqcn {
         self.timer
     }
 
-    fn on_timer(&mut self, _w: &mut Window, now: Time) {
+    fn on_timer(&mut self, w: &mut Window, now: Time) {
         self.seen = now;
         if self.timer.is_some_and(|at| at <= now) {
             self.timer = Some(now.saturating_add(self.p.timer));
             self.timer_cycles = self.timer_cycles.saturating_add(1);
-            self.increase();
+            self.increase(w);
         }
     }
 }
 
 impl Rdma for Dcqcn {
     fn on_nic(&mut self, w: &mut Window, nic: &Nic) {
-        w.cwnd = MAX_WINDOW_BYTES;
         self.line = nic.rate_bps;
         self.current = if self.timer.is_none() { self.line } else { self.current.min(self.line) };
         self.target = if self.timer.is_none() { self.line } else { self.target };
+        self.window.on_nic(nic);
+        self.window.begin(w, self.line, self.current);
     }
 
-    fn on_notification(&mut self, _w: &mut Window, now: Time) {
+    fn on_notification(&mut self, w: &mut Window, now: Time) {
         self.alpha = self.alpha_by(now);
         self.seen = now;
         let rests = self.cut_at.is_some_and(|at| now.since(at) < self.p.decrease_interval);
@@ -257,6 +273,7 @@ impl Rdma for Dcqcn {
             (self.byte_cycles, self.timer_cycles) = (0, 0);
             self.left = self.p.byte_counter.0 as f64;
             (self.cut_at, self.timer) = (Some(now), Some(now.saturating_add(self.p.timer)));
+            self.window.follow(w, self.line, self.current);
         }
         self.alpha = (1.0 - self.p.g) * self.alpha + self.p.g;
         self.alpha_at = Some(now);
@@ -309,6 +326,27 @@ mod tests {
         // (39.89375 + 40.12) / 2 is past the line: the flow is free.
         c.on_timer(us(at + 55.0));
         assert_eq!((c.pacing_rate(), c.next_timer()), (Some(40e9), None));
+    }
+
+    /// 40 Gb/s and 10 us are 50 000 B, whatever the rate is. A notification leaves 20 Gb/s, 25 000 B, the first cycle 30. A rate of
+    /// 100 Mb/s is 125 B in 10 us: a packet may leave all the same.
+    #[test]
+    fn a_window_bounds_what_is_in_flight() {
+        let windows = |table: serde_json::Value, expected: [f64; 4]| {
+            let mut c = dcqcn(table);
+            let first = c.window();
+            c.on_notification(us(100.0));
+            let second = c.window();
+            c.on_timer(us(155.0));
+            let third = c.window();
+            c.poke("rate", 0.2e9);
+            c.on_notification(us(500.0));
+            let found = [first, second, third, c.window()];
+            found.into_iter().zip(expected).for_each(|(window, expected)| near(window, expected));
+        };
+        windows(json!({ "in_flight": "bdp" }), [50_000.0; 4]);
+        windows(json!({ "in_flight": "rate" }), [50_000.0, 25_000.0, 37_500.0, MSS as f64]);
+        windows(json!({}), [crate::MAX_WINDOW_BYTES; 4]);
     }
 
     /// g = 1/256. 110 us after the first CNP alpha has fallen twice: (255/256)^2 = 0.992202759; the cut leaves

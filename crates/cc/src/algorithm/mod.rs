@@ -31,7 +31,7 @@ registry! {
     bbr3: Bbr3(Box<bbr3::Bbr3>) + Pacing + Drawing = "BBR version 3 (draft-ietf-ccwg-bbr): the model of version 1, with bounds that losses set",
     ledbat: Ledbat(ledbat::Ledbat) + OneWayDelays = "LEDBAT (RFC 6817): a background flow that keeps the queueing delay at a target",
     fast: Fast(Box<fast::Fast>) = "FAST TCP (Jin, Wei and Low 2004): keeps alpha segments in the queues",
-    swift: Swift(Box<swift::Swift>) + Pacing + Rdma = "Swift (Kumar et al. 2020): keeps the delay at a target, below one segment too",
+    swift: Swift(Box<swift::Swift>) + Pacing + EndpointDelays + Rdma = "Swift (Kumar et al. 2020): keeps the delay at a target, below one segment too",
     lp: Lp(lp::Lp) + OneWayDelays = "TCP-LP (Kuzmanovic and Knightly 2003): a background flow that leaves at the first sign of a queue",
     xcp: Xcp(xcp::Xcp) + Routers = "XCP (Katabi, Handley and Rohrs 2002): routers with queue `xcp` say how the window changes",
     explicit_rate: ExplicitRate(explicit_rate::ExplicitRate) + Pacing + Routers = "Explicit rate (the reference of Anderson et al. 2006): routers with queue `fq` say the fair rate",
@@ -161,6 +161,16 @@ capability! {
     pub trait OneWayDelays for Any by each_algorithm {
         /// Is called with the one-way delay that the next ACK shows. Only differences count, so the two clocks need not agree.
         fn on_one_way_delay(&mut self, delay: Span) {}
+    }
+}
+
+capability! {
+    ($) algorithms
+    /// An algorithm that reads delays of the end hosts ([`crate::Needs::ENDPOINT_DELAY`]).
+    pub trait EndpointDelays for Any by each_algorithm {
+        /// Is called with the delay of the end hosts in the round-trip time of the next ACK: from the last bit of the data segment to its
+        /// acknowledgement, and from the last bit of the ACK until the sender reads it.
+        fn on_endpoint_delay(&mut self, delay: Span) {}
     }
 }
 

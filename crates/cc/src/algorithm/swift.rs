@@ -17,15 +17,20 @@
 //! subtracts the time for which the receiver holds an acknowledgement; over TCP the receiver acknowledges each segment at once instead, so
 //! that there is nothing to subtract and a window of one segment does not wait for the delayed ACK.
 //!
-//! Chosen: slow start ends at the first delay above the target. Left out: the window of the end hosts' delay beside that of
-//! the network (hosts echo no delays here) and counting hops by the packet's TTL (`hops` is set).
+//! With `endpoint_target` there are two windows, one for the delay of the fabric and one for that of the end hosts (`endpoint.rs`).
+//! Without it the whole round-trip time counts as the fabric's.
+//!
+//! Chosen: slow start ends at the first delay above a target. Left out: counting hops by the packet's TTL (`hops` is set).
 
-use super::{CongestionControl, Pacing, Rdma};
+mod endpoint;
+
+use super::{CongestionControl, EndpointDelays, Pacing, Rdma};
 use crate::declare::{LIMIT, parameters, states};
 use crate::registry::Model;
 use crate::round::known_s;
 use crate::{Ack, Needs, Nic, Signal, Traits, Transport, Window};
 use elephan_units::{InvalidParameter, Span, Time};
+use endpoint::{Rules, Seen, Windows};
 
 /// What the target leaves above the round trip of the empty path where no base target is given (public simulators: a base target of
 /// 20 us for a path of a few).
@@ -56,6 +61,11 @@ parameters! {
     timers_max: u32 = 5, "Kumar et al. 2020, RETX_RESET_THRESHOLD; the number: public simulators" [min = 1];
     /// Smallest window in segments.
     min_segments: f64 = 0.001, "Kumar et al. 2020" above [min = 0, max = 1];
+    /// Target of the delay in the end hosts, which then have a window of their own; if not given, the whole round-trip time is compared
+    /// with the target of the fabric.
+    endpoint_target: Option<Span> = None, "Kumar et al. 2020 section 3.3, endpoint-delay-target; the paper gives no number";
+    /// Weight of the newest delay in the moving mean of the delay in the end hosts.
+    endpoint_weight: f64 = 0.125, "Kumar et al. 2020 section 3.3: a moving mean; the weight: assumption" above [min = 0, max = 1];
 }
 
 #[derive(Clone, Debug)]
@@ -74,6 +84,8 @@ pub struct Swift {
     timers: u32,
     /// This ACK may open the window by a share of it.
     grows: bool,
+    /// Both windows, if the end hosts have one.
+    two: Option<Box<Windows>>,
 }
 
 impl Model for Swift {
@@ -92,6 +104,7 @@ impl Model for Swift {
             rests_until,
             timers: 0,
             grows: true,
+            two: p.endpoint_target.map(|target| Box::new(Windows::new(target, p.endpoint_weight))),
         }
     }
 
@@ -99,15 +112,20 @@ impl Model for Swift {
         if let Some(target) = p.base_target {
             InvalidParameter::between("base_target", target.seconds(), 0.0, LIMIT)?;
         }
+        if let Some(target) = p.endpoint_target {
+            InvalidParameter::between("endpoint_target", target.seconds(), 0.0, LIMIT)?;
+        }
         InvalidParameter::between("fs_max", p.fs_max, p.fs_min, LIMIT)
     }
 
-    fn traits(_: &Parameters) -> Traits {
-        Traits { own_start: true, transports: &[Transport::Tcp, Transport::Roce], ..Traits::default() }
+    fn traits(p: &Parameters) -> Traits {
+        let transports = &[Transport::Tcp, Transport::Roce];
+        Traits { own_start: true, sets_its_window: p.endpoint_target.is_some(), transports, ..Traits::default() }
     }
 
     fn needs(p: &Parameters) -> Needs {
-        Self::NEEDS.and_if(p.base_target.is_none(), Needs::NIC)
+        let needs = Self::NEEDS.and_if(p.base_target.is_none(), Needs::NIC);
+        needs.and_if(p.endpoint_target.is_some(), Needs::ENDPOINT_DELAY)
     }
 }
 
@@ -119,6 +137,13 @@ states! {
         known_s(cc.rtt_min), value > 0.0 => cc.rtt_min = Span::from_seconds(value);
     "fraction" ["1"] "the window over one segment where it is smaller, else 1":
         cc.fraction, value > 0.0 && value <= 1.0 => cc.fraction = value;
+    "endpoint_delay" ["s"] "moving mean of the delay in the end hosts, 0 without one":
+        cc.two.as_ref().and_then(|two| two.mean_s).unwrap_or(0.0), value >= 0.0 =>
+            if let Some(two) = &mut cc.two { two.mean_s = Some(value) };
+    "fabric_window" ["1"] "window of the fabric in segments, 0 without two windows":
+        cc.two.as_ref().map_or(0.0, |two| two.sizes[0]), value > 0.0 => if let Some(two) = &mut cc.two { two.sizes[0] = value };
+    "endpoint_window" ["1"] "window of the end hosts in segments, 0 without two windows":
+        cc.two.as_ref().map_or(0.0, |two| two.sizes[1]), value > 0.0 => if let Some(two) = &mut cc.two { two.sizes[1] = value };
 }
 
 impl CongestionControl for Swift {
@@ -134,10 +159,13 @@ impl CongestionControl for Swift {
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt.max(Span::from_ns(1));
             self.rtt_min = self.rtt_min.min(self.rtt);
-            let (delay, target) = (self.rtt.seconds(), self.target(w));
+            if self.two.is_some() {
+                return self.follow_both(w, ack);
+            }
+            let (delay, target) = (self.rtt.seconds(), self.target(self.segments(w)));
             if delay >= target {
                 self.grows = false;
-                self.cut(w, ack.now, (1.0 - self.p.beta * (delay - target) / delay).max(1.0 - self.p.max_mdf));
+                self.cut(w, ack.now, self.rules().left(delay, target));
                 w.leave_slow_start();
                 return;
             }
@@ -156,6 +184,7 @@ impl CongestionControl for Swift {
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.prior = self.fraction;
+        self.two.iter_mut().for_each(|two| two.keep());
         match signal {
             Signal::Rto { now, .. } => self.on_timeout_again(w, *now),
             _ => self.cut(w, signal.now(), 1.0 - self.p.max_mdf),
@@ -167,13 +196,25 @@ impl CongestionControl for Swift {
     fn on_timeout_again(&mut self, w: &mut Window, now: Time) {
         self.timers += 1;
         match self.timers >= self.p.timers_max {
-            true => self.set(w, self.p.min_segments),
+            true => {
+                let least = self.p.min_segments;
+                self.set(w, least);
+                self.two.iter_mut().for_each(|two| two.both(least));
+            }
             false => self.cut(w, now, 1.0 - self.p.max_mdf),
         }
     }
 
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.fraction = self.prior;
+        self.two.iter_mut().for_each(|two| two.undo());
+    }
+
+    fn on_shrink(&mut self, w: &Window) {
+        let segments = self.segments(w);
+        if let Some(two) = &mut self.two {
+            two.sizes = two.sizes.map(|size| size.min(segments));
+        }
     }
 }
 
@@ -182,6 +223,14 @@ impl Pacing for Swift {
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         let paced = self.segments(w) < 1.0 && self.rtt != Span::MAX;
         paced.then(|| self.segments(w) * w.mss * 8.0 / self.rtt.seconds())
+    }
+}
+
+impl EndpointDelays for Swift {
+    fn on_endpoint_delay(&mut self, delay: Span) {
+        if let Some(two) = &mut self.two {
+            two.on_endpoint_delay(delay);
+        }
     }
 }
 
@@ -202,21 +251,51 @@ impl Swift {
         (w.cwnd, self.fraction) = (segments.max(1.0) * w.mss, segments.min(1.0));
     }
 
+    fn rules(&self) -> Rules {
+        let p = &self.p;
+        Rules { ai: p.ai, beta: p.beta, max_mdf: p.max_mdf, least: p.min_segments }
+    }
+
+    /// Both windows follow their delays. Until one is at its target, slow start grows them together.
+    fn follow_both(&mut self, w: &mut Window, ack: &Ack) {
+        let Some(mut two) = self.two.take() else { return };
+        let (rules, segments) = (self.rules(), self.segments(w));
+        two.join(segments, w.in_slow_start());
+        let acked = if ack.app_limited { 0.0 } else { ack.acked as f64 / w.mss };
+        let seen = Seen { now: ack.now, acked, rtt: self.rtt, fabric_target: self.target(two.sizes[0]) };
+        let (delays, targets, full) = two.delays(&seen);
+        if full || !w.in_slow_start() || segments < 1.0 {
+            let least = two.follow(&rules, &seen, (delays, targets));
+            self.grows = false;
+            self.set(w, least);
+        }
+        self.two = Some(two);
+        if full {
+            w.leave_slow_start();
+        }
+    }
+
     /// Leaves `share` of the window, once a round trip.
     fn cut(&mut self, w: &mut Window, now: Time, share: f64) {
+        if let Some(mut two) = self.two.take() {
+            two.join(self.segments(w), w.in_slow_start());
+            let least = two.cut_both(&self.rules(), (now, self.rtt), share);
+            self.two = Some(two);
+            return self.set(w, least);
+        }
         if now >= self.rests_until {
             self.set(w, share * self.segments(w));
             self.rests_until = now.saturating_add(if self.rtt == Span::MAX { Span::ZERO } else { self.rtt });
         }
     }
 
-    /// Seconds.
-    fn target(&self, w: &Window) -> f64 {
+    /// Seconds, for a window of so many segments.
+    fn target(&self, segments: f64) -> f64 {
         let p = &self.p;
         let inverse_root = |segments: f64| 1.0 / segments.sqrt();
         let (range, end) = (p.fs_range.seconds(), inverse_root(p.fs_max));
         let a = range / (inverse_root(p.fs_min) - end);
-        let flows = (a * (inverse_root(self.segments(w)) - end)).clamp(0.0, range);
+        let flows = (a * (inverse_root(segments) - end)).clamp(0.0, range);
         let seen = known_s(self.rtt_min);
         let base = match p.base_target {
             Some(base) if p.over_min => seen + base.seconds(),
@@ -338,6 +417,51 @@ mod tests {
         (1..=4).for_each(|n| _ = timer(&mut c, n));
         c.on_ack(&Ack { app_limited: true, ..ack(5.0, MSS, 2e-5) });
         assert_eq!(timer(&mut c, 6), 0.5);
+    }
+
+    /// Fabric 30 us, end hosts 100 us, both windows at 200 segments, and an ACK of one segment. End hosts of 200 us take
+    /// 0.8 * 100 / 200 = 0.4 of their window; the fabric's 25 us add 1 / 200 to its own. A fabric of 40 us takes 0.2; end hosts at their target
+    /// take nothing. Without the second window the whole round trip counts, and takes the most, half.
+    #[test]
+    fn end_hosts_have_a_window_of_their_own() {
+        let windows = |two: bool, rtt_us: f64, endpoint_us: u64| {
+            let mut table = json!({
+                "base_target": "25 us", "per_hop": "1 us", "hops": 5, "fs_range": "90 us", "endpoint_weight": 1.0,
+            });
+            if two {
+                table["endpoint_target"] = json!("100 us");
+            }
+            let mut c = Controller::new(&Spec::with("swift", table.as_object().unwrap()).unwrap(), MSS, 10 * MSS);
+            c.poke("ssthresh", 2.0 * S);
+            c.poke("cwnd", 200.0 * S);
+            c.poke("fabric_window", 200.0);
+            c.poke("endpoint_window", 200.0);
+            c.on_endpoint_delay(Span::from_us(endpoint_us));
+            c.on_ack(&ack(1.0, MSS, rtt_us * 1e-6));
+            [c.window() / S, state(&c, "fabric_window"), state(&c, "endpoint_window")]
+        };
+        let close = |found: [f64; 3], expected: [f64; 3]| {
+            assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?} {expected:?}");
+        };
+        close(windows(true, 225.0, 200), [120.0, 200.005, 120.0]);
+        close(windows(true, 140.0, 100), [160.0, 160.0, 200.0]);
+        close(windows(true, 45.0, 20), [200.005; 3]);
+        close(windows(false, 225.0, 200), [100.0, 0.0, 0.0]);
+    }
+
+    /// A moving mean of weight 1/8: 100 us, then 112.5 us. A loss takes half of both windows, and the larger one is at most twice the other.
+    #[test]
+    fn the_delay_of_the_end_hosts_is_a_moving_mean() {
+        let table = json!({ "base_target": "25 us", "endpoint_target": "1 ms" });
+        let mut c = Controller::new(&Spec::with("swift", table.as_object().unwrap()).unwrap(), MSS, 200 * MSS);
+        c.on_endpoint_delay(Span::from_us(100));
+        c.on_endpoint_delay(Span::from_us(200));
+        near(state(&c, "endpoint_delay"), 112.5e-6);
+        c.poke("ssthresh", 2.0 * S);
+        c.poke("fabric_window", 200.0);
+        c.poke("endpoint_window", 900.0);
+        c.on_congestion(&loss(1.0, 200.0));
+        assert_eq!([c.window() / S, state(&c, "fabric_window"), state(&c, "endpoint_window")], [100.0, 100.0, 200.0]);
     }
 
     /// Without a base target: the 8 us of the path, 20 us and four hops of 3 us. What the flow has seen itself (15 us with the queue

@@ -17,6 +17,9 @@
 //! A segment is `segment` bytes of the stream. Its round-trip time is that of its last packet, which is the paper's time of the
 //! whole segment less the time to put it on the wire. Packets are paced one by one. A flow begins at the line rate.
 //!
+//! With `in_flight` no packet leaves while a window is out, which HPCC's authors add (TIMELY+win): the line rate (`bdp`) or the rate
+//! (`rate`) times the base round-trip time, a packet at least.
+//!
 //! Chosen: one cut takes no more than `beta` (a gradient above 1 counts as 1); only the two last rules count a row.
 //! Left out: bursts of a whole segment (the paper's engine sent 16 to 64 KB at once), the larger increase of a new flow.
 
@@ -24,9 +27,10 @@ use elephan_units::{Bytes, InvalidParameter, Rate, Span};
 
 use super::{CongestionControl, Pacing, Rdma};
 use crate::declare::{parameters, states};
+use crate::rdma::{FlightWindow, InFlight};
 use crate::registry::Model;
 use crate::round::{Round, known_s};
-use crate::{Ack, MAX_WINDOW_BYTES, Nic, Traits, Window};
+use crate::{Ack, Nic, Traits, Window};
 
 /// Line rate until a port tells it: the paper's testbed.
 const LINE_BPS: f64 = 10e9;
@@ -54,6 +58,11 @@ parameters! {
     once_a_round_trip: bool = false, "Mittal et al. 2015: for each segment; public simulators of HPCC (true)";
     /// Least rate.
     rate_min: Rate = Rate(10_000_000), "assumption";
+    /// What bounds the bytes in flight beside the rate: `unbounded`, `bdp` (the line rate times `base_rtt`) or `rate` (the current rate
+    /// times `base_rtt`).
+    in_flight: InFlight = InFlight::Unbounded, "Mittal et al. 2015: unbounded; Li et al. 2019: a window (DCQCN+win, TIMELY+win); public simulators of HPCC: rate";
+    /// Base round-trip time of `in_flight`; 0 s: that of the flow.
+    base_rtt: Span = Span::ZERO, "assumption: Li et al. 2019 has one for a whole network";
 }
 
 #[derive(Clone, Debug)]
@@ -71,6 +80,7 @@ pub struct Timely {
     round: Round,
     /// A round trip has begun since the last change.
     due: bool,
+    window: FlightWindow,
 }
 
 impl Model for Timely {
@@ -93,6 +103,7 @@ impl Model for Timely {
             acked: 0,
             round: Round::default(),
             due: true,
+            window: FlightWindow::new(p.in_flight, p.base_rtt),
         }
     }
 
@@ -103,8 +114,8 @@ impl Model for Timely {
         InvalidParameter::between("rate_min", p.rate_min.0 as f64, 0.0, f64::INFINITY)
     }
 
-    fn traits(_: &Parameters) -> Traits {
-        Traits::rdma()
+    fn traits(p: &Parameters) -> Traits {
+        Traits::rdma().bounded(p.in_flight)
     }
 }
 
@@ -149,15 +160,16 @@ impl Timely {
 
 impl CongestionControl for Timely {
     fn on_establish(&mut self, w: &mut Window) {
-        w.cwnd = MAX_WINDOW_BYTES;
+        self.window.begin(w, self.line, self.rate);
     }
 
-    fn on_delivery(&mut self, _w: &mut Window, ack: &Ack) {
+    fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         self.acked = self.acked.saturating_add(ack.acked);
         self.due |= self.round.advance(ack) || !self.p.once_a_round_trip;
         if let Some(rtt) = ack.rtt.filter(|_| self.due && self.acked >= self.p.segment.0) {
             (self.acked, self.due) = (0, false);
             self.update(rtt);
+            self.window.follow(w, self.line, self.rate);
         }
     }
 
@@ -174,9 +186,10 @@ impl Pacing for Timely {
 
 impl Rdma for Timely {
     fn on_nic(&mut self, w: &mut Window, nic: &Nic) {
-        w.cwnd = MAX_WINDOW_BYTES;
         self.line = nic.rate_bps;
         self.rate = if self.rtt == Span::MAX { self.line } else { self.rate.min(self.line) };
+        self.window.on_nic(nic);
+        self.window.begin(w, self.line, self.rate);
     }
 }
 
@@ -256,6 +269,25 @@ mod tests {
             })
             .collect();
         assert_eq!([rates[0], rates[9], rates[10], rates[19], rates[20]], [5.01e9, 5.01e9, 5.02e9, 5.02e9, 5.03e9]);
+    }
+
+    /// 10 Gb/s and 10 us are 12 500 B, whatever the rate is; at 5 and 5.01 Gb/s 10 us are 6250 and 6262.5 B. 4 us given are 5000 and 2505 B.
+    #[test]
+    fn a_window_bounds_what_is_in_flight() {
+        let windows = |table: serde_json::Value, expected: [f64; 2]| {
+            let mut c = Controller::new(&Spec::with("timely", table.as_object().unwrap()).unwrap(), MSS, 10 * MSS);
+            c.on_nic(&Nic { rate_bps: 10e9, base_rtt: Span::from_us(10) });
+            let first = c.window();
+            c.on_ack(&ack(0.0, MSS, 2e-5));
+            c.poke("rate", 5e9);
+            c.on_ack(&ack(0.0, MSS, 2e-5));
+            near(first, expected[0]);
+            near(c.window(), expected[1]);
+        };
+        windows(json!({ "segment": "1000 B", "in_flight": "bdp" }), [12_500.0; 2]);
+        windows(json!({ "segment": "1000 B", "in_flight": "rate" }), [12_500.0, 6262.5]);
+        windows(json!({ "segment": "1000 B", "in_flight": "rate", "base_rtt": "4 us" }), [5000.0, 2505.0]);
+        windows(json!({ "segment": "1000 B" }), [crate::MAX_WINDOW_BYTES; 2]);
     }
 
     /// alpha 0.875: changes of +8 us and -8 us leave 7, then 7 / 8 - 7 = -6.125 us; over 20 us -0.30625.

@@ -42,6 +42,11 @@ impl Controller {
         self.needs.has(Needs::ONE_WAY_DELAY)
     }
 
+    /// Returns whether the controller reads delays of the end hosts ([`Controller::on_endpoint_delay`]).
+    pub fn reads_endpoint_delay(&self) -> bool {
+        self.needs.has(Needs::ENDPOINT_DELAY)
+    }
+
     /// Returns what the flow's packets ask routers in a congestion header, if anything.
     pub fn asks_routers(&self) -> Option<Question> {
         self.needs.asks()

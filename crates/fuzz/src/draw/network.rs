@@ -116,7 +116,7 @@ impl Draw<'_> {
     }
 
     fn switch(&mut self) -> Json {
-        let mut switch = self.definition("Switch", &["count", "preset"], self.density / 2.0);
+        let mut switch = self.definition("Switch", &["count", "preset", "alpha"], self.density / 2.0);
         if self.chance(0.15) {
             self.promise(&mut switch);
         } else if self.chance(0.4) {
@@ -130,7 +130,12 @@ impl Draw<'_> {
                 json!({ "kind": "pfc", "xoff": xoff, "headroom": headroom, "priorities": priorities, "per": per })
             };
             switch.insert("memory".to_owned(), size(memory).into());
-            switch.insert("flow_control".to_owned(), control);
+            if self.chance(0.2) {
+                switch.insert("alpha".to_owned(), self.log(0.2, 8.0).into());
+                switch.shift_remove("flow_control");
+            } else {
+                switch.insert("flow_control".to_owned(), control);
+            }
         }
         switch.into()
     }

@@ -81,6 +81,7 @@ impl Resolver<'_> {
     pub(super) fn switches(&mut self, words: &Scenario) {
         for (name, switch) in &words.switches {
             self.cell(at!["switches", name].key("cell"), switch);
+            self.alpha(at!["switches", name].key("alpha"), switch);
             self.flow_control(at!["switches", name], switch);
         }
     }
@@ -94,6 +95,21 @@ impl Resolver<'_> {
                 self.report(at, format!("{shown} is beyond {CELL_MAX}, the largest cell"));
             }
             _ => {}
+        }
+    }
+
+    fn alpha(&mut self, at: Path, switch: &Switches) {
+        let Some(alpha) = switch.alpha else { return };
+        if switch.memory.is_none() {
+            self.report(at, "is a share of the switch's free memory: give memory");
+        } else if switch.flow_control != FlowControl::None {
+            let other = match switch.flow_control {
+                FlowControl::Pfc(_) => "; pfc has an alpha of its own, flow_control.alpha",
+                _ => "",
+            };
+            self.report(at, format!("drops what is beyond a port's share: it goes without flow_control{other}"));
+        } else if !(alpha > 0.0 && alpha.is_finite()) {
+            self.report(at, format!("{alpha}: must be above 0"));
         }
     }
 
@@ -341,6 +357,16 @@ impl Resolver<'_> {
                 let name = words.switches.get_index(group).map(|(k, _)| k.clone()).unwrap_or_default();
                 let at = at!["switches", name.as_str(), "flow_control"];
                 self.report(at, format!("xoff {xoff} and headroom {headroom} cannot hold one packet of {taken} B"));
+                continue;
+            }
+            if let (Some(alpha), Some(memory)) = (switch.alpha, switch.memory_bytes.filter(|m| *m >= taken))
+                && alpha * (memory as f64) < taken as f64
+            {
+                reported.push(group);
+                let name = words.switches.get_index(group).map(|(k, _)| k.clone()).unwrap_or_default();
+                let message =
+                    format!("{alpha} times the memory, {}, cannot hold one packet of {taken} B", Bytes(memory));
+                self.report(at!["switches", name.as_str(), "alpha"], message);
                 continue;
             }
             let Some(memory) = switch.memory_bytes.filter(|m| *m < taken || *m == 0) else { continue };

@@ -65,7 +65,13 @@ fn node(words: &Scenario, name: String, group: Group) -> Node {
     let latency: Span = s.latency;
     Node {
         name,
-        kind: NodeKind::Switch(Switch { memory_bytes, cell_bytes, latency, flow_control: s.flow_control.clone() }),
+        kind: NodeKind::Switch(Switch {
+            memory_bytes,
+            cell_bytes,
+            alpha: s.alpha,
+            latency,
+            flow_control: s.flow_control.clone(),
+        }),
         pause: s.pause,
         models: Models::default(),
         disk: None,

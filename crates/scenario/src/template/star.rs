@@ -46,6 +46,10 @@ pub struct Star {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Bytes")]
     pub memory: Option<Bytes>,
+    /// Dynamic threshold: an egress port of the switch holds at most this times what is free of `memory`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64", extend("exclusiveMinimum" = 0, "x-source" = "Choudhury and Hahne 1998"))]
+    pub alpha: Option<f64>,
     /// Forwarding latency of the switch.
     #[serde(default)]
     pub latency: Span,
@@ -65,7 +69,7 @@ fn delay() -> Delay {
 impl Topology for Star {
     fn build(&self, out: &mut Builder<'_>) {
         out.hosts("client", Some(("clients", self.clients)));
-        out.switches("sw", None, &["preset", "memory", "latency", "flow_control"]);
+        out.switches("sw", None, &["preset", "memory", "alpha", "latency", "flow_control"]);
         let common = [("framing", out.value("framing", &self.framing)), ("queue", out.value("queue", &self.queue))];
         let rate = out.value("rate", &self.rate);
         let mut clients = vec![("rate", rate.clone()), ("delay", out.value("delay", &self.delay))];

@@ -69,6 +69,11 @@ pub struct Switches {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Bytes")]
     pub cell: Option<Bytes>,
+    /// Dynamic threshold: an egress port holds at most this times what is free of `memory`; without it a port may hold all of the
+    /// memory. Not with `flow_control`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64", extend("exclusiveMinimum" = 0, "x-source" = "Choudhury and Hahne 1998"))]
+    pub alpha: Option<f64>,
     /// From the last bit in to the egress queue, beyond store and forward.
     #[serde(default)]
     pub latency: Span,

@@ -200,13 +200,14 @@ impl World {
     }
 
     /// The ends of a connection put congestion headers on their packets if one of their controllers asks routers, and stamps if one
-    /// looks at when each packet arrives. What goes to an end acknowledges each segment at once where the controller of the other
+    /// looks at when each packet arrives, or at delays of the end hosts. What goes to an end acknowledges each segment at once where the controller of the other
     /// asks for it.
     pub fn settle_headers(&mut self, ends: [u32; 2]) {
         let asks = ends.map(|end| self.sockets[end as usize].endpoint.controller().asks_routers());
         let probes = ends.map(|end| self.sockets[end as usize].endpoint.controller().probes());
         let each = ends.iter().any(|&end| self.sockets[end as usize].endpoint.controller().acknowledged_each());
-        let (routed, stamped) = (asks != [None; 2], probes != [false; 2]);
+        let reads = |end: &u32| self.sockets[*end as usize].endpoint.controller().reads_endpoint_delay();
+        let (routed, stamped) = (asks != [None; 2], probes != [false; 2] || ends.iter().any(reads));
         for (end, asks) in ends.into_iter().zip(asks) {
             let socket = &mut self.sockets[end as usize];
             socket.headers =

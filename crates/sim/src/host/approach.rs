@@ -2,13 +2,20 @@
 
 use elephan_units::{Span, Time};
 
+use crate::packet::flags;
 use crate::target::{HostTimer, Target};
 use crate::world::World;
 
 impl World {
     /// The last bit of a frame is in at a host with a receive side or a processor.
     pub fn approach(&mut self, now: Time, node: u32, packet: u32) {
-        let Some(kernel) = self.kernel(node) else { return self.deliver(now, packet) };
+        if self.kernel(node).is_none() {
+            return self.deliver(now, packet);
+        }
+        if self.net.packets[packet].flags & flags::STAMPED != 0 {
+            self.net.packets.stamp_mut(packet).landed = Some(now);
+        }
+        let Some(kernel) = self.kernel(node) else { return };
         let delay = kernel.receive.as_ref().map_or(Span::ZERO, |receive| receive.delay);
         if delay == Span::ZERO {
             return self.receive_frame(now, node, packet);

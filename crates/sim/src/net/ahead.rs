@@ -41,7 +41,7 @@ impl General {
             let next = Sending::Frame { charged: first.charged, ingress: first.ingress };
             let over = std::mem::replace(&mut self.sending, next);
             if let (Sending::Frame { charged, ingress }, Some(switch)) = (over, switch.as_deref_mut()) {
-                switch.release(ingress, charged, scratch);
+                switch.release(ingress, self.port, charged, scratch);
             }
         }
     }
@@ -81,7 +81,7 @@ impl Net {
             if !fifo.limit().admits(g.ahead.bytes, waiting, bytes) {
                 l.counts.drops += 1;
                 if let Some(switch) = switch {
-                    switch.release(ingress, charged, scratch);
+                    switch.release(ingress, g.port, charged, scratch);
                 }
                 self.drop_packet(now, link, packet, "queue_full");
                 return;
@@ -105,7 +105,7 @@ impl Net {
         } else {
             let over = std::mem::replace(&mut g.sending, Sending::Frame { charged, ingress });
             if let (Sending::Frame { charged, ingress }, Some(switch)) = (over, switch) {
-                switch.release(ingress, charged, scratch);
+                switch.release(ingress, g.port, charged, scratch);
             }
             now
         };

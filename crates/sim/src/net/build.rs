@@ -144,6 +144,7 @@ fn link(facts: Facts<'_>, (switch_of, port_of): (&[u32], &[u32]), taps: Taps) ->
     stop::look();
     let Facts { plan, link: l, .. } = facts;
     let into = switch_of[l.to as usize];
+    let of_link = plan.links[l.reverse as usize].reverse as usize;
     // A switch without memory only delays; one with memory charges first and delays in its stage.
     let latency = match &plan.nodes[l.to as usize].kind {
         NodeKind::Switch(s) if into == NONE => s.latency,
@@ -167,7 +168,7 @@ fn link(facts: Facts<'_>, (switch_of, port_of): (&[u32], &[u32]), taps: Taps) ->
         waiting_wire: 0,
         flight: Ring::default(),
         framing: l.framing.cost(),
-        general: is_general.then(|| Box::new(general(facts, taps, latency, limiters))),
+        general: is_general.then(|| Box::new(general(facts, port_of[of_link], taps, (latency, limiters)))),
         own: Own::of(
             loss(plan.seed, &l.name, (&l.loss, l.impairments.packets), "loss"),
             l.driven.rate.as_ref().map(|trace| Pace::new(trace, plan.duration.saturating_add(NEVER_AFTER))),
@@ -184,7 +185,7 @@ fn link(facts: Facts<'_>, (switch_of, port_of): (&[u32], &[u32]), taps: Taps) ->
 }
 
 /// What a general port has.
-fn general(facts: Facts<'_>, taps: Taps, latency: Span, limiters: Option<Box<Limiters>>) -> General {
+fn general(facts: Facts<'_>, port: u32, taps: Taps, (latency, limiters): (Span, Option<Box<Limiters>>)) -> General {
     let Facts { plan, link: l, .. } = facts;
     let mut queue = flow_control::queue(plan, l);
     queue.set_rate(l.rate);
@@ -223,6 +224,7 @@ fn general(facts: Facts<'_>, taps: Taps, latency: Span, limiters: Option<Box<Lim
         sending: Sending::Nothing,
         down: !l.up,
         counted: facts.holds(Reason::Counted),
+        port,
         end_scheduled: false,
         unsettled: false,
         gate: Gate::default(),

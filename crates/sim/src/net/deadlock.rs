@@ -125,7 +125,7 @@ impl Net {
             return bytes().any(|bytes| bytes > control.xon());
         }
         let own: u64 = bytes().sum();
-        match &switch.by_ingress {
+        match &switch.by_account {
             None => own > switch.memory.xon(),
             // One that has nothing left may still wait until others leave room.
             Some(memory) => {

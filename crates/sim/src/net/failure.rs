@@ -90,8 +90,8 @@ impl Net {
         let l = &mut self.links[link];
         l.counts.drops += 1;
         let p = &self.packets[packet];
-        let (out_of, charged, ingress) = (l.out_of, p.charged, p.ingress);
+        let (charged, ingress) = (p.charged, p.ingress);
         self.drop_packet(now, link, packet, DOWN);
-        self.release_memory(now, out_of, charged, ingress);
+        self.release_memory(now, link, charged, ingress);
     }
 }

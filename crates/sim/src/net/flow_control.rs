@@ -1,8 +1,8 @@
 //! From plan to what a switch counts, whom it pauses, and what its neighbours' ports need for it.
 
-use elephan_link::ingress::Threshold;
+use elephan_link::accounts::Threshold;
 use elephan_link::queue::{Discipline, EtsSpec, Parameters, Queue, QueueSpec};
-use elephan_link::{EgressControl, FlowControl, IngressMemory, PausePer, Pfc, PfcPer, SharedMemory};
+use elephan_link::{AccountMemory, EgressControl, FlowControl, PausePer, Pfc, PfcPer, SharedMemory};
 use elephan_scenario::{Link, NodeKind, Plan, Switch as Planned};
 use elephan_units::{Bytes, Span, Time};
 
@@ -75,7 +75,7 @@ pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: 
         || -> Vec<Span> { egress.iter().map(|l| refresh_period(into(l).rate, quanta.unwrap_or(0))).collect() };
     let fixed = |(xoff, xon): (Bytes, Bytes)| Threshold::Static { xoff, xon };
     let mut pause = None;
-    let (mut by_ingress, mut by_queue, mut pfc) = (None, None, false);
+    let (mut by_account, mut by_queue, mut pfc) = (None, None, false);
     match &planned.flow_control {
         FlowControl::None => {}
         FlowControl::Pause(p) => match p.per {
@@ -83,7 +83,7 @@ pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: 
             PausePer::Egress => by_queue = Some(EgressControl::new((p.xoff, p.xon), 1, periods())),
             PausePer::Ingress => {
                 let open = vec![Some(u64::MAX); egress.len()];
-                by_ingress = Some(IngressMemory::new(capacity, 0, fixed((p.xoff, p.xon)), open));
+                by_account = Some(AccountMemory::new(capacity, 0, fixed((p.xoff, p.xon)), open));
             }
         },
         FlowControl::Pfc(p) => {
@@ -99,15 +99,20 @@ pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: 
             let bounded = planned.memory_bytes.is_some();
             let own = headroom(plan, p, bounded, &egress);
             let reserved = if bounded { own.iter().flatten().sum() } else { 0 };
-            by_ingress = Some(IngressMemory::new(capacity, reserved, threshold, own));
+            by_account = Some(AccountMemory::new(capacity, reserved, threshold, own));
         }
+    }
+    let by_egress = planned.alpha.is_some();
+    if let Some(alpha) = planned.alpha {
+        by_account = Some(AccountMemory::new(capacity, 0, Threshold::Dynamic { alpha }, vec![None; egress.len()]));
     }
     let accounts = egress.len() * if pfc { 8 } else { 1 };
     let counts = by_queue.is_none() && counts_queues(plan, node);
     Switch {
         node,
         memory: SharedMemory::new(capacity, egress.len(), pause),
-        by_ingress: by_ingress.map(Box::new),
+        by_account: by_account.map(Box::new),
+        by_egress,
         by_queue: by_queue.map(Box::new),
         pfc,
         quanta,

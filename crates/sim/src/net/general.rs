@@ -121,9 +121,9 @@ impl Net {
             }
             Verdict::Dropped(reason) => {
                 l.counts.drops += 1;
-                let (out_of, charged, ingress) = (l.out_of, p.charged, p.ingress);
+                let (charged, ingress) = (p.charged, p.ingress);
                 self.drop_packet(now, link, packet, reason);
-                self.release_memory(now, out_of, charged, ingress);
+                self.release_memory(now, link, charged, ingress);
             }
         }
         let kept = !self.discarded.iter().any(|(lost, _)| lost.handle == packet);
@@ -168,7 +168,7 @@ impl Net {
             self.nic_has_left(now, link, item, None);
         }
         let l = &self.links[link];
-        let (out_of, counted) = (l.out_of, l.general.as_ref().is_some_and(|g| g.counted));
+        let counted = l.general.as_ref().is_some_and(|g| g.counted);
         for (item, reason) in discarded.drain(..) {
             let p = &self.packets[item.handle];
             let (charged, ingress) = (p.charged, p.ingress);
@@ -176,7 +176,7 @@ impl Net {
             if counted {
                 self.left_queue(now, link, ingress, item.bytes);
             }
-            self.release_memory(now, out_of, charged, ingress);
+            self.release_memory(now, link, charged, ingress);
         }
         self.discarded = discarded;
     }
@@ -187,9 +187,8 @@ impl Net {
         let l = &mut self.links[link];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         let sent = std::mem::replace(&mut g.sending, Sending::Nothing);
-        let out_of = l.out_of;
         if let Sending::Frame { charged, ingress } = sent {
-            self.release_memory(now, out_of, charged, ingress);
+            self.release_memory(now, link, charged, ingress);
         }
         // Releasing may have sent a PAUSE frame through this very port.
         self.start_if_free(now, link);

@@ -147,6 +147,8 @@ pub struct General {
     pub minds_idle: bool,
     /// Its switch counts what waits here.
     pub counted: bool,
+    /// Its number at its switch.
+    pub port: u32,
     /// The end of what is on the wire has its event.
     pub end_scheduled: bool,
     /// Its switch has it among [`super::Switch::unsettled`].

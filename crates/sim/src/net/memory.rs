@@ -21,10 +21,11 @@ impl Net {
         let p = &mut self.packets[packet];
         (p.charged, p.ingress) = (charged, port << 3 | u32::from(priority));
         let (route, ingress) = (p.route, p.ingress);
+        let egress = if self.switches[into].by_egress { self.port_out(self.routes.link(route)) } else { 0 };
         let switch = &mut self.switches[into];
-        let easy = switch.admit_easily(ingress, charged);
+        let easy = switch.admit_easily(ingress, egress, charged);
         let latency = switch.latency;
-        if !easy && !self.admit(now, into, ingress, charged) {
+        if !easy && !self.admit(now, into, (ingress, egress), charged) {
             let out = self.routes.link(route);
             self.links[out].counts.drops += 1;
             self.drop_packet(now, out, packet, "memory_full");
@@ -42,12 +43,18 @@ impl Net {
         }
     }
 
-    /// Charges a frame that came in at `ingress`, with all that it may lead to; false if it does not fit.
-    fn admit(&mut self, now: Time, into: usize, ingress: u32, charged: u32) -> bool {
+    /// The number of the port that feeds `link` at its switch.
+    #[inline]
+    fn port_out(&self, link: LinkId) -> u32 {
+        self.links[link].general.as_ref().map_or(0, |g| g.port)
+    }
+
+    /// Charges a frame that came in at `ingress` for the port `egress`, with all that it may lead to; false if it does not fit.
+    fn admit(&mut self, now: Time, into: usize, (ingress, egress): (u32, u32), charged: u32) -> bool {
         self.settle(now, into);
         let switch = &mut self.switches[into];
-        let account = switch.account(ingress);
-        let (admitted, blame) = match &mut switch.by_ingress {
+        let account = switch.charged_to(ingress, egress);
+        let (admitted, blame) = match &mut switch.by_account {
             None => {
                 let admitted = switch.memory.admit(account, charged);
                 switch.memory.ports_to_pause(account, &mut self.scratch);
@@ -101,12 +108,14 @@ impl Net {
         self.offer(now, next, first.frame.handle());
     }
 
-    /// A frame has left the switch, or its egress queue refused it.
-    pub(super) fn release_memory(&mut self, now: Time, switch: u32, charged: u32, ingress: u32) {
+    /// A frame has left the switch through `link`, or its egress queue refused it.
+    pub(super) fn release_memory(&mut self, now: Time, link: LinkId, charged: u32, ingress: u32) {
+        let switch = self.links[link].out_of;
         if switch == NONE {
             return;
         }
-        self.switches[switch as usize].release(ingress, charged, &mut self.scratch);
+        let egress = self.port_out(link);
+        self.switches[switch as usize].release(ingress, egress, charged, &mut self.scratch);
         if !self.scratch.is_empty() {
             self.tell_ports(now, switch as usize, None);
         }
@@ -163,7 +172,7 @@ impl Net {
     /// The switch at the near end of `link`, and the number of the port there.
     fn egress_port(&self, link: LinkId) -> (usize, u32) {
         let l = &self.links[link];
-        (l.out_of as usize, self.links[l.reverse].into_port)
+        (l.out_of as usize, self.port_out(link))
     }
 
     /// Sends PAUSE, for the reason given, or resumption for the accounts in `scratch`.

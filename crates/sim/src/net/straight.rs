@@ -40,7 +40,7 @@ impl Net {
         if let Sending::Frame { charged, ingress } = g.sending
             && let Some(switch) = self.switches.get_mut(l.out_of as usize)
         {
-            switch.release(ingress, charged, &mut self.scratch);
+            switch.release(ingress, g.port, charged, &mut self.scratch);
         }
         l.tx.idle();
         self.transmit_straight(now, link, packet, false);
@@ -110,12 +110,12 @@ impl Net {
     pub(super) fn finish_unseen(&mut self, link: LinkId) {
         let l = &mut self.links[link];
         let Some(g) = &mut l.general else { return };
-        let sent = std::mem::replace(&mut g.sending, Sending::Nothing);
+        let (sent, port) = (std::mem::replace(&mut g.sending, Sending::Nothing), g.port);
         l.idle();
         if let Sending::Frame { charged, ingress } = sent
             && let Some(switch) = self.switches.get_mut(l.out_of as usize)
         {
-            switch.release(ingress, charged, &mut self.scratch);
+            switch.release(ingress, port, charged, &mut self.scratch);
         }
     }
 }

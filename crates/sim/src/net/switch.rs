@@ -1,16 +1,18 @@
 //! A switch with shared memory, and what it counts: `net/memory.rs` charges it.
 
 use crate::ids::LinkId;
-use elephan_link::{EgressControl, IngressMemory, SharedMemory, pause};
+use elephan_link::{AccountMemory, EgressControl, SharedMemory, pause};
 use elephan_units::{Rate, Span, Time};
 
 #[derive(Clone)]
 pub struct Switch {
     /// The node of the scenario.
     pub node: u32,
-    /// What all ports share, unless it is counted by accounts of ingress.
+    /// What all ports share, unless it is counted by accounts.
     pub memory: SharedMemory,
-    pub by_ingress: Option<Box<IngressMemory>>,
+    pub by_account: Option<Box<AccountMemory>>,
+    /// Whether an account is an egress port. Otherwise it is an ingress port, or a priority of one.
+    pub by_egress: bool,
     /// Flow control by egress queues.
     pub by_queue: Option<Box<EgressControl>>,
     /// Whether it pauses priorities; otherwise ports, if anything.
@@ -46,21 +48,27 @@ impl Switch {
         if self.cell == 1 { bytes } else { bytes.next_multiple_of(self.cell) }
     }
 
-    /// Charges a frame that came in at `ingress` if nothing comes of it, whatever has been released by now.
+    /// The account that a frame is charged to which came in at `ingress` and leaves through the port `egress`.
     #[inline(always)]
-    pub(super) fn admit_easily(&mut self, ingress: u32, charged: u32) -> bool {
-        let account = self.account(ingress);
-        match &mut self.by_ingress {
+    pub(super) fn charged_to(&self, ingress: u32, egress: u32) -> u32 {
+        if self.by_egress { egress } else { self.account(ingress) }
+    }
+
+    /// Charges a frame that came in at `ingress` for the port `egress` if nothing comes of it, whatever has been released by now.
+    #[inline(always)]
+    pub(super) fn admit_easily(&mut self, ingress: u32, egress: u32, charged: u32) -> bool {
+        let account = self.charged_to(ingress, egress);
+        match &mut self.by_account {
             None => self.memory.admit_easily(account, charged),
             Some(memory) => memory.admit_easily(account, charged),
         }
     }
 
-    /// Releases a frame that had come in at `ingress`; appends the accounts that may resume now.
+    /// Releases a frame that had come in at `ingress` for the port `egress`; appends the accounts that may resume now.
     #[inline(always)]
-    pub fn release(&mut self, ingress: u32, charged: u32, out: &mut Vec<u32>) {
-        let account = self.account(ingress);
-        match &mut self.by_ingress {
+    pub fn release(&mut self, ingress: u32, egress: u32, charged: u32, out: &mut Vec<u32>) {
+        let account = self.charged_to(ingress, egress);
+        match &mut self.by_account {
             None => self.memory.release(account, charged, out),
             Some(memory) => memory.release(account, charged, out),
         }
@@ -68,7 +76,7 @@ impl Switch {
 
     /// Whether it is pausing anybody.
     pub fn is_pausing(&self) -> bool {
-        match (&self.by_queue, &self.by_ingress) {
+        match (&self.by_queue, &self.by_account) {
             (Some(control), _) => control.is_pausing(),
             (None, Some(memory)) => memory.is_pausing(),
             (None, None) => self.memory.is_pausing(),
@@ -77,14 +85,14 @@ impl Switch {
 
     /// Bytes charged, some of which `Net::settle` may release.
     pub(super) fn charged(&self) -> u64 {
-        self.by_ingress.as_ref().map_or(self.memory.used(), |memory| memory.used())
+        self.by_account.as_ref().map_or(self.memory.used(), |memory| memory.used())
     }
 
     /// Whether the end of a transmission that begins on `link` must be told by an event. Memory that pauses nobody is looked at
     /// when a frame comes that may find it full: until then the frame stays charged.
     #[inline(always)]
     pub fn awaits_end(&mut self, link: LinkId, unsettled: &mut bool) -> bool {
-        if self.by_ingress.as_ref().map_or(self.memory.is_pausing(), |memory| memory.is_pausing()) {
+        if self.by_account.as_ref().map_or(self.memory.is_pausing(), |memory| memory.is_pausing()) {
             return true;
         }
         if !std::mem::replace(unsettled, true) {
@@ -95,7 +103,7 @@ impl Switch {
 
     /// The priorities that are paused at an ingress port, a bit each.
     pub fn held(&self, port: u32) -> u8 {
-        let is = |account: u32| match (&self.by_queue, &self.by_ingress) {
+        let is = |account: u32| match (&self.by_queue, &self.by_account) {
             (Some(control), _) => control.is_paused(account),
             (None, Some(memory)) => memory.is_paused(account),
             (None, None) => self.memory.is_pausing_port(account),
@@ -121,7 +129,7 @@ impl Switch {
     /// Where bytes are kept that came in for one account and wait at another.
     pub(super) fn place(&self, from: u32, to: u32) -> usize {
         let to = if self.pfc { to >> 3 } else { to };
-        let from = if self.by_ingress.is_some() { from } else { 0 };
+        let from = if self.by_account.is_some() { from } else { 0 };
         from as usize * self.egress.len() + to as usize
     }
 

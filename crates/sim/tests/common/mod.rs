@@ -58,7 +58,7 @@ impl Builder {
     }
 
     pub fn switch(&mut self, memory_bytes: Option<u64>, latency: Span, flow_control: FlowControl) -> u32 {
-        self.node(NodeKind::Switch(Switch { memory_bytes, cell_bytes: None, latency, flow_control }))
+        self.node(NodeKind::Switch(Switch { memory_bytes, cell_bytes: None, alpha: None, latency, flow_control }))
     }
 
     fn node(&mut self, kind: NodeKind) -> u32 {

@@ -166,9 +166,11 @@ impl Draw {
         let memory = self.bytes(3_000, 60_000);
         let has_memory = !self.is_wide && self.chance(0.5);
         let mut keeps_memory = has_memory;
+        let mut pauses = false;
         if self.is_paused && self.chance(0.7) {
             let per = self.pick(&["memory", "egress", "ingress"]);
             keeps_memory |= per == "memory";
+            pauses = true;
             let xoff = self.bytes(1_600, XOFF_MAX).min(if keeps_memory { memory } else { XOFF_MAX });
             let xon = self.bytes(0, xoff).min(xoff);
             let quanta = self.pick(&[65_535, 1000, 100, 20]);
@@ -179,6 +181,11 @@ impl Draw {
             writeln!(text, "memory = \"{memory} B\"").unwrap();
             if self.chance(0.2) {
                 writeln!(text, "cell = \"{} B\"", self.pick(&[64, 208, 1000])).unwrap();
+            }
+            if !pauses && self.chance(0.4) {
+                let alpha = self.pick(&[0.25, 0.5, 1.0, 2.0, 8.0]);
+                // One full frame fits, in whole cells too.
+                writeln!(text, "alpha = {}", f64::max(alpha, 2_600.0 / memory as f64)).unwrap();
             }
         }
         if self.chance(0.3) {

@@ -122,6 +122,7 @@ pub fn switch(plan: &Plan, node: usize) -> Option<Switch> {
     let recent = egress.iter().map(recent).collect();
     let mut switch = Switch::new(spec.memory_bytes.unwrap_or(u64::MAX), pause, egress, recent);
     switch.cell = spec.cell_bytes.map_or(1, u64::from);
+    switch.alpha = spec.alpha;
     switch.latency = spec.latency.0;
     Some(switch)
 }
@@ -130,7 +131,7 @@ impl Engine<'_> {
     /// A packet comes to a port.
     pub fn offer(&mut self, port: usize, packet: Packet) {
         let link = &self.plan.links[port];
-        let (now, window, from) = (self.now, self.window(), link.from as usize);
+        let (now, window) = (self.now, self.window());
         let bytes = charged_bytes(link.framing, packet.ip_bytes);
         let (flow, ingress, charged) = (packet.flow, packet.ingress, packet.charged);
         let p = &mut self.ports[port];
@@ -143,7 +144,7 @@ impl Engine<'_> {
             Arrival::Dropped(packet, reason) => {
                 self.ports[port].counts.drops += 1;
                 self.count_drop(port, &packet, reason);
-                self.release(from, ingress, charged);
+                self.release(port, ingress, charged);
             }
         }
         if waits {
@@ -160,7 +161,7 @@ impl Engine<'_> {
 
     /// Lets a port begin a transmission if it is free: a PAUSE frame first, then what waits unless the port is paused.
     pub fn start(&mut self, port: usize) {
-        let (now, window, from) = (self.now, self.window(), self.plan.links[port].from as usize);
+        let (now, window) = (self.now, self.window());
         let p = &mut self.ports[port];
         if p.sending.is_some() {
             return;
@@ -187,7 +188,7 @@ impl Engine<'_> {
         for (waiting, reason) in dropped {
             self.count_drop(port, &waiting.packet, reason);
             self.ends_to_wait(port, waiting.packet.ingress, waiting.bytes);
-            self.release(from, waiting.packet.ingress, waiting.packet.charged);
+            self.release(port, waiting.packet.ingress, waiting.packet.charged);
         }
         if let Some((ingress, bytes)) = sent {
             self.ends_to_wait(port, ingress, bytes);
@@ -221,7 +222,7 @@ impl Engine<'_> {
     /// The last bit of what is on the wire is out.
     pub fn end_of_transmission(&mut self, port: usize) {
         if let Some(Sending::Frame { charged, ingress }) = self.ports[port].sending.take() {
-            self.release(self.plan.links[port].from as usize, ingress, charged);
+            self.release(port, ingress, charged);
         }
         self.start(port);
         if self.ports[port].sending.is_none() {
@@ -244,7 +245,8 @@ impl Engine<'_> {
         packet.ingress = switch.egress.iter().position(|&out| out == back).expect("a port of the switch");
         packet.charged = bytes.next_multiple_of(switch.cell);
         let latency = switch.latency;
-        let (fits, to_pause) = switch.admit(packet.ingress, packet.charged);
+        let to = switch.egress.iter().position(|&out| out == next).expect("a port of the switch");
+        let (fits, to_pause) = switch.admit(packet.ingress, to, packet.charged);
         let is_by_ingress = switch.pause.is_some_and(|pause| pause.per == PausePer::Ingress);
         let blame = if is_by_ingress { Blame::Ingress } else { Blame::Memory };
         self.tell(node, to_pause, Some(blame));
@@ -259,10 +261,12 @@ impl Engine<'_> {
         }
     }
 
-    /// A frame has left the memory of a node, if the node has one.
-    fn release(&mut self, node: usize, ingress: usize, charged: u64) {
+    /// A frame has left a node through a port, or was refused there: it leaves the memory of the node, if the node has one.
+    fn release(&mut self, port: usize, ingress: usize, charged: u64) {
+        let node = self.plan.links[port].from as usize;
         if let Some(switch) = &mut self.switches[node] {
-            let to_resume = switch.release(ingress, charged);
+            let to = switch.egress.iter().position(|&out| out == port).expect("a port of the switch");
+            let to_resume = switch.release(ingress, to, charged);
             self.tell(node, to_resume, None);
         }
     }

@@ -58,6 +58,8 @@ pub struct Switch {
     /// Of all ports together; `u64::MAX` if the scenario sets no bound.
     pub capacity: u64,
     pub cell: u64,
+    /// The dynamic threshold of what leaves through one port.
+    pub alpha: Option<f64>,
     pub latency: u64,
     pub pause: Option<Pause>,
     /// By port: the link that leaves there.
@@ -66,6 +68,8 @@ pub struct Switch {
     pub recent: Vec<u64>,
     /// By port of ingress: what has come in there and not yet left.
     pub held: Vec<u64>,
+    /// By port of egress: what is to leave there and has not yet left.
+    pub leaving: Vec<u64>,
     /// By port of ingress: when it was last told to pause.
     pub since: Vec<u64>,
     /// By port of egress: what waits there, when something last came for it from each port, and whether it is above its thresholds.
@@ -86,11 +90,13 @@ impl Switch {
         Switch {
             capacity,
             cell: 1,
+            alpha: None,
             latency: 0,
             pause,
             egress,
             recent,
             held: vec![0; ports],
+            leaving: vec![0; ports],
             since: vec![0; ports],
             waiting: vec![0; ports],
             last: vec![vec![None; ports]; ports],
@@ -129,11 +135,18 @@ impl Switch {
         self.capacity - self.held.iter().map(|held| held.min(&xoff)).sum::<u64>()
     }
 
-    /// A frame has come in at a port. Returns whether there is room for it, and the ports to pause.
-    pub fn admit(&mut self, port: usize, charged: u64) -> (bool, Vec<usize>) {
-        let fits = charged <= self.capacity - self.used();
+    /// Returns whether a frame for port `to` exceeds what this port may hold of what is free.
+    fn is_beyond_its_share(&self, to: usize, charged: u64) -> bool {
+        let free = self.capacity - self.used();
+        self.alpha.is_some_and(|alpha| (self.leaving[to] + charged) as f64 > alpha * free as f64)
+    }
+
+    /// A frame has come in at a port for port `to`. Returns whether there is room for it, and the ports to pause.
+    pub fn admit(&mut self, port: usize, to: usize, charged: u64) -> (bool, Vec<usize>) {
+        let fits = charged <= self.capacity - self.used() && !self.is_beyond_its_share(to, charged);
         if fits {
             self.held[port] += charged;
+            self.leaving[to] += charged;
         }
         let used = self.used();
         let told = match self.per() {
@@ -151,9 +164,10 @@ impl Switch {
         (fits, told)
     }
 
-    /// A frame that came in at a port has left the memory. Returns the ports that may go on.
-    pub fn release(&mut self, port: usize, charged: u64) -> Vec<usize> {
+    /// A frame that came in at a port for port `to` has left the memory. Returns the ports that may go on.
+    pub fn release(&mut self, port: usize, to: usize, charged: u64) -> Vec<usize> {
         self.held[port] -= charged;
+        self.leaving[to] -= charged;
         match self.per() {
             Some((PausePer::Memory, _, xon)) if self.is_pausing && self.used() <= xon => {
                 self.is_pausing = false;

@@ -8,7 +8,7 @@ use crate::segment::{SackBlocks, Segment};
 use crate::stats::Limit;
 use elephan_cc::Nic;
 use elephan_cc::train::{Arrival, Departure, Start};
-use elephan_units::Time;
+use elephan_units::{Span, Time};
 
 impl Endpoint {
     /// Makes this end acknowledge each data segment at once, as a peer needs that looks at when each arrives.
@@ -38,6 +38,11 @@ impl Endpoint {
         self.tx.cc.on_arrival(now, arrival);
         self.tx.refresh();
         self.reconsider();
+    }
+
+    /// Is called with what a data segment and its ACK have waited in the end hosts, before that ACK.
+    pub fn on_endpoint_delay(&mut self, delay: Span) {
+        self.tx.cc.on_endpoint_delay(delay);
     }
 
     /// The controller learns that the connection is there.

@@ -68,6 +68,19 @@ fn what_roy_says() {
     assert!(1.0 - shares(&hadoop, 1e6).0 < 0.05);
 }
 
+/// Roy and others, figure 6, as read off: half of the flows of a cache follower are below 23 KB and a fifth above 1 MB, half of those of a
+/// web server below 1.5 KB and 1 % above 600 KB. The means are sums of trapezia, by a program of its own.
+#[test]
+fn flows_of_caches_and_web_servers() {
+    let of = |name: &str| (points(name), sizes(&format!(r#"{{"cdf": "{name}"}}"#)).mean());
+    let (cache, mean) = of("cache-follower");
+    assert!((quantile(&cache, 0.5) / 23_154.0 - 1.0).abs() < 1e-3, "{}", quantile(&cache, 0.5));
+    assert!((1.0 - shares(&cache, 1e6).0 - 0.217).abs() < 1e-3 && (mean - 602_935.0).abs() < 1.0, "{mean}");
+    let (web, mean) = of("web-server");
+    assert!((quantile(&web, 0.5) / 1433.0 - 1.0).abs() < 1e-3, "{}", quantile(&web, 0.5));
+    assert!((1.0 - shares(&web, 6e5).0 - 0.0103).abs() < 1e-3 && (mean - 91_505.6).abs() < 1.0, "{mean}");
+}
+
 /// Half at 1000 B, a quarter even between 1000 and 3000 B, a quarter at 5000 B.
 const LIST: &str = r#"{"cdf":[["1 KB",0.5],["3 KB",0.75],["5 KB",0.75],["5 KB",1.0]]}"#;
 

@@ -20,7 +20,7 @@ FULL = 0.95  # utilisation from which on a link is busy
 
 WHY = {
     "queue_full": "its queue was full",
-    "memory_full": "the memory of the switch was full",
+    "memory_full": "the memory of the switch had no room",
     "link_down": "the link was down",
 }
 

@@ -23,7 +23,7 @@ measure(
 measure(
     "memory_full_drops",
     "1",
-    "packets that found the memory of their switch full",
+    "packets for which the memory of their switch had no room",
     dropped_for("memory_full"),
     scope=Scope.ALL_PORTS,
 )

@@ -137,7 +137,7 @@ def memory(view: View) -> Drawing:
     for one in axes:
         _pause_lines(one, view, factor)
     axes[0].set_ylim(0, top * factor * 1.12)
-    words = _pause_words(view) + (" Right: the stretch in which it varies most." if zoomed else "")
+    words = _pause_words(view) + _share_words(view) + (" Right: the stretch in which it varies most." if zoomed else "")
     if limits and not near:
         words += f" There are {' and '.join(show(limit, 'bytes') for limit in sorted(set(limits.values())))} of it."
     return Drawing("memory", "Switch memory", f"A frame counts from its last bit in to its last bit out.{words}", fig)
@@ -184,6 +184,15 @@ def _pause_words(view: View) -> str:
         for (xoff, xon), names in found.items()
     ]
     return f" Dashed without a name: XOFF, dotted: XON ({'; '.join(each)})." if each else ""
+
+
+def _share_words(view: View) -> str:
+    """What a port may hold where the memory has a dynamic threshold."""
+    switches = view.run.resolved.get("switches", {})
+    alphas = {name: switch["alpha"] for name, switch in switches.items() if "alpha" in switch}
+    of = {alpha: [name for name, own in alphas.items() if own == alpha] for alpha in sorted(set(alphas.values()))}
+    whose = [f"{alpha:g} times what is free{' of ' + ', '.join(names) if len(switches) > 1 else ''}" for alpha, names in of.items()]
+    return f" A port may hold {' or '.join(whose)}." if whose else ""
 
 
 def _resumptions(view: View) -> str:

@@ -1,4 +1,5 @@
-//! Memory of a switch by accounts of ingress: what each port, or each priority of each port, keeps of it.
+//! Memory of a switch by accounts. The caller says what an account is: an ingress port, a priority of an ingress port, or an egress
+//! port.
 //!
 //! Part of the memory is shared; each account that must lose nothing has headroom of its own beside it. With `used` bytes of the
 //! shared part in use, an account may take of it up to its limit
@@ -12,6 +13,7 @@
 //! uses headroom, is to be paused. It may resume when its headroom is empty, its share of the shared part has fallen to XON
 //! (dynamic: to the limit less two full frames, or to nothing) and there is room again. A frame that fits in neither is dropped. A
 //! lossy account has no headroom and is never paused: it drops beyond the shared part and, if thresholds are dynamic, beyond its limit.
+//! A switch with `alpha` and without flow control has one lossy account for each egress port.
 //! Bytes leave the headroom first. Real chips charge whole frames or cells; here a frame may be split between both.
 
 use elephan_units::Bytes;
@@ -33,9 +35,9 @@ pub enum Threshold {
     None,
 }
 
-/// The memory of one switch; accounts are numbered from 0, `port * classes + class`.
+/// The memory of one switch; accounts are numbered from 0.
 #[derive(Clone, Debug)]
-pub struct IngressMemory {
+pub struct AccountMemory {
     capacity: u64,
     shared: u64,
     used: u64,
@@ -56,12 +58,12 @@ struct Account {
     paused: bool,
 }
 
-impl IngressMemory {
+impl AccountMemory {
     /// Returns an empty memory. `headroom` has the bytes of each account beside the shared part, `None` for an account that may lose frames;
     /// `reserved` bytes of the capacity are kept for them.
-    pub fn new(capacity: u64, reserved: u64, threshold: Threshold, headroom: Vec<Option<u64>>) -> IngressMemory {
+    pub fn new(capacity: u64, reserved: u64, threshold: Threshold, headroom: Vec<Option<u64>>) -> AccountMemory {
         let accounts = headroom.into_iter().map(|headroom| Account { headroom, ..Account::default() }).collect();
-        IngressMemory {
+        AccountMemory {
             capacity,
             shared: capacity.saturating_sub(reserved),
             used: 0,
@@ -225,12 +227,12 @@ mod tests {
         Threshold::Static { xoff: Bytes(xoff), xon: Bytes(xon) }
     }
 
-    fn admit(m: &mut IngressMemory, account: u32, bytes: u32) -> (bool, Vec<u32>) {
+    fn admit(m: &mut AccountMemory, account: u32, bytes: u32) -> (bool, Vec<u32>) {
         let mut out = vec![];
         (m.admit(account, bytes, &mut out), out)
     }
 
-    fn release(m: &mut IngressMemory, account: u32, bytes: u32) -> Vec<u32> {
+    fn release(m: &mut AccountMemory, account: u32, bytes: u32) -> Vec<u32> {
         let mut out = vec![];
         m.release(account, bytes, &mut out);
         out
@@ -239,7 +241,7 @@ mod tests {
     /// XOFF 3000, XON 1000, headroom 2000: the second frame of 1500 pauses; two more find 1000 + ... of headroom.
     #[test]
     fn static_thresholds_and_headroom() {
-        let mut m = IngressMemory::new(20_000, 4000, fixed(3000, 1000), vec![Some(2000), Some(2000), None]);
+        let mut m = AccountMemory::new(20_000, 4000, fixed(3000, 1000), vec![Some(2000), Some(2000), None]);
         assert_eq!(admit(&mut m, 0, 1500), (true, vec![]));
         assert_eq!(admit(&mut m, 0, 1600), (true, vec![0]), "3100 are 100 beyond XOFF");
         assert_eq!(admit(&mut m, 0, 1900), (true, vec![]), "the headroom is full to the byte");
@@ -255,7 +257,7 @@ mod tests {
     /// paused by its first frame and loses nothing of its headroom's worth.
     #[test]
     fn lossy_accounts_leave_the_headroom() {
-        let mut m = IngressMemory::new(20_000, 4000, fixed(3000, 1000), vec![Some(2000), Some(2000), None]);
+        let mut m = AccountMemory::new(20_000, 4000, fixed(3000, 1000), vec![Some(2000), Some(2000), None]);
         assert_eq!((0..20).filter(|_| admit(&mut m, 2, 1000).0).count(), 16);
         assert_eq!(admit(&mut m, 0, 1500), (true, vec![0]));
         assert_eq!(admit(&mut m, 0, 500), (true, vec![]));
@@ -269,7 +271,7 @@ mod tests {
     #[test]
     fn dynamic_threshold_in_its_steady_state() {
         for (alpha, accounts, each) in [(1.0, 2, 3000), (0.5, 2, 2250), (2.0, 4, 2000), (0.125, 1, 1000)] {
-            let mut m = IngressMemory::new(9000, 0, Threshold::Dynamic { alpha }, vec![None; accounts]);
+            let mut m = AccountMemory::new(9000, 0, Threshold::Dynamic { alpha }, vec![None; accounts]);
             let mut offers = 0;
             while offers < accounts {
                 offers = (0..accounts as u32).filter(|&a| !admit(&mut m, a, 1).0).count();
@@ -283,7 +285,7 @@ mod tests {
     /// An account resumes when others have left enough for it.
     #[test]
     fn a_dynamic_threshold_rises() {
-        let mut m = IngressMemory::new(100_000, 20_000, Threshold::Dynamic { alpha: 1.0 }, vec![Some(10_000); 2]);
+        let mut m = AccountMemory::new(100_000, 20_000, Threshold::Dynamic { alpha: 1.0 }, vec![Some(10_000); 2]);
         let mut paused = vec![];
         while paused.is_empty() {
             m.admit(0, 1000, &mut paused);
@@ -306,7 +308,7 @@ mod tests {
     /// A frame that fits nowhere is dropped. Where nothing else is held nobody is paused for it: no release would let anybody resume.
     #[test]
     fn an_empty_memory_pauses_nobody() {
-        let mut m = IngressMemory::new(100_000, 400, fixed(1000, 500), vec![Some(400)]);
+        let mut m = AccountMemory::new(100_000, 400, fixed(1000, 500), vec![Some(400)]);
         assert_eq!(admit(&mut m, 0, 1518), (false, vec![]));
         assert_eq!(admit(&mut m, 0, 900), (true, vec![]));
         assert_eq!(admit(&mut m, 0, 1518), (false, vec![0]));
@@ -317,7 +319,7 @@ mod tests {
     #[test]
     fn nothing_but_headroom() {
         for threshold in [Threshold::Dynamic { alpha: 1.0 }, fixed(3000, 1000)] {
-            let mut m = IngressMemory::new(10_000, 10_000, threshold, vec![Some(5000); 2]);
+            let mut m = AccountMemory::new(10_000, 10_000, threshold, vec![Some(5000); 2]);
             assert_eq!(admit(&mut m, 0, 1500), (true, vec![0]));
             assert_eq!(admit(&mut m, 0, 1500), (true, vec![]));
             assert_eq!(release(&mut m, 0, 1500), [0u32; 0]);
@@ -335,7 +337,7 @@ mod tests {
         ) {
             let threshold = if dynamic { Threshold::Dynamic { alpha: 0.5 } } else { fixed(xoff, xoff - 3000) };
             let headroom = vec![Some(5000), Some(5000), None, Some(3000), None, Some(5000)];
-            let mut m = IngressMemory::new(60_000, 18_000, threshold, headroom.clone());
+            let mut m = AccountMemory::new(60_000, 18_000, threshold, headroom.clone());
             let mut held: Vec<(u32, u32)> = vec![];
             let mut out = vec![];
             for (account, bytes, goes) in steps {
