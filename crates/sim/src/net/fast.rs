@@ -13,7 +13,7 @@ use super::lanes::NO_LANE;
 use super::link::{Flight, Link, Onward, Waiting, Window};
 use super::{Delivered, Net, note_mark};
 use crate::ids::LinkId;
-use crate::packet::flags;
+use crate::packet::{Packet, flags};
 use crate::target::{Target, Then};
 
 impl Net {
@@ -43,25 +43,16 @@ impl Net {
         let p = &mut packets[packet];
         loop {
             let l = &mut links[link];
-            let wire = l.framing.wire_bytes(p.ip_bytes);
-            let start = if l.busy_until > now {
-                let charged = l.framing.charged_bytes(p.ip_bytes);
-                let Some((start, marked)) = l.wait(now, wire, charged, is_ect(p.segment.ecn), *window) else {
-                    break;
-                };
-                if marked {
-                    p.segment.ecn = ECN_CE;
-                    l.counts.marks += 1;
-                    note_mark(log, now, link, p.flow, charged);
-                }
-                start
-            } else {
-                l.idle();
-                now
-            };
-            let arrival = l.transmit(start, wire, p.ip_bytes, *window);
+            // What few links have costs the others one look.
+            let taken = if l.own.is_none() { l.take::<false>(now, p, *window) } else { l.take_own(now, p, *window) };
+            let Some(Taken { arrival, marked, lost }) = taken else { break };
+            if marked {
+                p.segment.ecn = ECN_CE;
+                l.counts.marks += 1;
+                note_mark(log, now, link, p.flow, l.framing.charged_bytes(p.ip_bytes));
+            }
             let next = routes.place(p.route + 1);
-            if l.loses(p.flags) {
+            if lost {
                 p.flags |= flags::LOST;
             } else if let Some(next) = next.fused() {
                 p.route += 1;
@@ -129,13 +120,41 @@ fn launch_in_lane(lanes: &mut Lanes<Onward>, lane: u8, link: LinkId, arrival: Ti
     lanes.push(usize::from(lane), Target::Arrival(link.0).at(arrival), Onward { packet, then });
 }
 
+/// A packet that a fast port has room for: when its last bit is in at the far end, and what became of it.
+struct Taken {
+    arrival: Time,
+    marked: bool,
+    lost: bool,
+}
+
 impl Link {
-    /// When the last bit of a packet that starts at `start` is in at the far end.
+    /// Sends a packet when those before it have left; nothing if it must be dropped. `OWN` if the link has something of its own.
     #[inline(always)]
-    fn transmit(&mut self, start: Time, wire: u32, ip_bytes: u32, window: Window) -> Time {
-        self.busy_until = self.sent_by(start, wire, ip_bytes);
-        self.counts.transmission(start, self.busy_until, wire, window);
-        self.busy_until.saturating_add(self.delay)
+    fn take<const OWN: bool>(&mut self, now: Time, packet: &Packet, window: Window) -> Option<Taken> {
+        let wire = self.framing.wire_bytes(packet.ip_bytes);
+        let (start, marked) = if self.busy_until > now {
+            let charged = self.framing.charged_bytes(packet.ip_bytes);
+            self.wait(now, wire, charged, is_ect(packet.segment.ecn), window)?
+        } else {
+            if OWN {
+                self.idle();
+            } else {
+                self.tx.idle();
+            }
+            (now, false)
+        };
+        // A queue of centuries saturates at "never".
+        let end =
+            if OWN { self.sent_by(start, wire, packet.ip_bytes) } else { start.saturating_add(self.tx.send(wire)) };
+        self.busy_until = end;
+        self.counts.transmission(start, end, wire, window);
+        let lost = OWN && self.loses(packet.flags);
+        Some(Taken { arrival: end.saturating_add(self.delay), marked, lost })
+    }
+
+    #[inline(never)]
+    fn take_own(&mut self, now: Time, packet: &Packet, window: Window) -> Option<Taken> {
+        self.take::<true>(now, packet, window)
     }
 
     /// Lets a packet wait for the transmissions before it; answers its start and whether it is to be marked, which it can be
@@ -165,7 +184,7 @@ impl Link {
     }
 
     /// Whether the link's own loss process takes the packet just sent.
-    #[inline(always)]
+    #[inline]
     pub(super) fn loses(&mut self, bits: u16) -> bool {
         let Some(losses) = self.own.as_mut().and_then(|own| own.losses.as_mut()) else { return false };
         losses.strikes(self.busy_until, bits & flags::DATA != 0, bits & flags::RETRANSMISSION != 0)

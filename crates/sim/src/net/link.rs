@@ -291,24 +291,19 @@ impl Link {
 impl Link {
     /// When the last bit of a frame has left whose transmission begins at `start`: of so many bytes on the wire, and an IP packet of
     /// so many.
-    #[inline(always)]
+    #[inline]
     pub fn sent_by(&mut self, start: Time, wire: u32, ip_bytes: u32) -> Time {
-        if let Some(own) = &mut self.own
-            && let Some(pace) = &mut own.pace
-        {
-            return pace.send(start, wire, ip_bytes);
+        match self.own.as_mut().and_then(|own| own.pace.as_mut()) {
+            Some(pace) => pace.send(start, wire, ip_bytes),
+            None => start.saturating_add(self.tx.send(wire)),
         }
-        // A queue of centuries saturates at "never".
-        start.saturating_add(self.tx.send(wire))
     }
 
     /// A transmission has ended, and nothing is to be sent.
-    #[inline(always)]
+    #[inline]
     pub fn idle(&mut self) {
         self.tx.idle();
-        if let Some(own) = &mut self.own
-            && let Some(pace) = &mut own.pace
-        {
+        if let Some(pace) = self.own.as_mut().and_then(|own| own.pace.as_mut()) {
             pace.idle();
         }
     }
