@@ -78,6 +78,8 @@ class Link:
         # When the first packet came, from which the times of `given` count.
         self.began: float | None = None
         self.delivered, self.late = 0, 0
+        # Bytes of IP packets that the link has carried to the receiver, by source port and second since the first packet.
+        self.by_port: dict[int, dict[int, int]] = {}
 
     def forward(self, now: float, packet: bytes) -> None:
         self.began = now if self.began is None else self.began
@@ -104,7 +106,14 @@ class Link:
         copies = 2 if data and self.given["duplicate"] and self.random.random() < self.given["duplicate"] else 1
         for _ in range(copies):
             self.put(self.there, due, packet)
+        self.count(due, packet)
         self.tap("middle", due - self.delay(now) / 2, packet)
+
+    def count(self, due: float, packet: bytes) -> None:
+        (port,) = struct.unpack_from("!H", packet, 4 * (packet[0] & 15))
+        assert self.began is not None
+        carried, second = self.by_port.setdefault(port, {}), int(due - self.began)
+        carried[second] = carried.get(second, 0) + len(packet)
 
     def back_from(self, now: float, packet: bytes) -> None:
         """A packet of the receiver comes."""
@@ -222,6 +231,7 @@ def main() -> None:
             reading.kill()
         seen = json.loads(samples.read_text())
         told = {"segments": link.segments, "acks": link.acks, "marked": link.marked, "late": link.late / max(1, link.delivered)}
+        told["by_port"] = link.by_port
         Path(given["out"]).write_text(json.dumps(seen | told))
         if taps is not None:
             taps.write(Path(sys.argv[2]))
