@@ -9,8 +9,9 @@ from elephan.base import stats
 from elephan.statistic.measures import EACH, parse
 
 _OF_SHARES = {"jain", "min/max"}  # takes that are between 0 and 1 whatever they are of
-_BEYOND = {"sum", "count", "positive", "cov"}  # takes of shares that may be above 1
-_SPREADS = {"sd", "range", "p99-p50", "cov", "jain", "min/max"}  # takes that are not between the smallest and the largest value
+_BEYOND = {"sum", "count", "positive", "cov", "first/last"}  # takes of shares that may be above 1
+# Takes that are not between the smallest and the largest value.
+_SPREADS = {"sd", "range", "p99-p50", "cov", "jain", "min/max", "first/last"}
 _NEVER_NEGATIVE = {"count", "positive", "sd", "range", "p99-p50"}  # takes that are 0 or more whatever they are of
 
 

@@ -134,6 +134,7 @@ TAKES: dict[str, Callable[[Array], float]] = {
     "positive": lambda x: float((x > 0).sum()),
     "range": lambda x: float(np.ptp(x)),
     "min/max": lambda x: float(x.min() / x.max()) if x.max() > 0 else math.nan,
+    "first/last": lambda x: float(x[0] / x[-1]) if x[-1] > 0 else math.nan,
     "p1": _quantile(0.01),
     "p5": _quantile(0.05),
     "p50": _quantile(0.5),

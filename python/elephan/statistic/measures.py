@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from elephan.result.run import Run
 
 
-_PURE = {"jain", "cov", "count", "positive", "min/max", "p99/p50"}  # takes that have no unit
+_PURE = {"jain", "cov", "count", "positive", "min/max", "first/last", "p99/p50"}  # takes that have no unit
 
 declare_all()
 
@@ -131,6 +131,7 @@ def describe(name: str) -> str:
         "second": "second largest",
         "positive": "number above zero",
         "min/max": "smallest over largest",
+        "first/last": "first over last",
     }
     words |= {"p1": "1st percentile", "p5": "5th percentile", "p95": "95th percentile", "p99": "99th percentile"}
     words |= {"p999": "99.9th percentile", "p99-p50": "99th percentile less median", "p99/p50": "99th percentile over median"}

@@ -140,6 +140,20 @@ def busiest_queue(run: Run) -> Array:
     return np.asarray(queue[(ids == ports[int(np.argmax(totals))]) & measured])
 
 
+def nonempty(run: Run) -> Array:
+    """Stretches of the measured time in which samples of the busiest port show a queue: each ends where nothing waits."""
+    queue = busiest_queue(run)
+    if not queue.size:
+        return EMPTY
+    time = np.unique(column(run.port_samples, "time_ns"))
+    time = time[time >= run.warmup_ns][: queue.size]
+    empty = np.flatnonzero(queue == 0)
+    if not empty.size:
+        return np.asarray([time[-1] - time[0]])
+    stretches = np.diff(empty)
+    return np.asarray(np.diff(time[empty])[stretches > 1])
+
+
 def _by(rows: pa.Table, key: str, name: str) -> list[tuple[Array, Array]]:
     """Times and values of the samples of each flow or port."""
     if not rows.num_rows:

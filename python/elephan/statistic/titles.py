@@ -17,6 +17,7 @@ _TAKEN = {
     "positive": "number above zero of the {}",
     "range": "range of the {}",
     "min/max": "smallest over largest {}",
+    "first/last": "first over last {}",
     "p1": "1st percentile of the {}",
     "p5": "5th percentile of the {}",
     "p50": "median {}",

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from elephan.statistic import needs
 from elephan.statistic.measure import Scope, measure
-from elephan.statistic.observed import after_warmup, busiest_queue, dropped_for, hurst, loss, port_column, sampled_drops, wire
+from elephan.statistic.observed import (
+    after_warmup,
+    busiest_queue,
+    dropped_for,
+    hurst,
+    loss,
+    nonempty,
+    port_column,
+    sampled_drops,
+    wire,
+)
 
 measure("wire_bps", "bps", "bits on the wire into each receiver, headers included", wire, scope=Scope.PORTS)
 measure(
@@ -113,6 +123,16 @@ measure(
     "samples of the longest queue",
     busiest_queue,
     noun="queue",
+    scope=Scope.PORTS,
+    sampled=True,
+    needs=(needs.samples,),
+)
+measure(
+    "nonempty_ns",
+    "ns",
+    "stretches in which samples of the longest queue show something waiting",
+    nonempty,
+    noun="time without an empty queue",
     scope=Scope.PORTS,
     sampled=True,
     needs=(needs.samples,),
