@@ -177,6 +177,22 @@ def test_rounds_end_with_their_last_answer() -> None:
         measures.statistic(run, "round_time[during 4-9 ms].max")
 
 
+def test_rounds_with_a_timeout() -> None:
+    """Of three rounds of two flows the second has a timeout; one between rounds and one of other traffic count for none."""
+    flows = pa.table({"flow": [0, 1, 2], "traffic": ["q", "q", "web"], "destination": ["a"] * 3})
+    at = [(0, 4, 6), (1, 4, 9), (0, 10, 14), (1, 10, 15), (0, 20, 21), (1, 20, 22)]
+    flow, enter, exit = zip(*at, strict=True)
+    ms = 1_000_000
+    messages = pa.table({"flow": flow, "enter_ns": [t * ms for t in enter], "exit_ns": [t * ms for t in exit]})
+    kinds, times, whose = ["rto", "rto", "rto", "mark"], [12, 17, 5, 21], [1, 0, 2, 0]
+    events = pa.table({"kind": kinds, "time_ns": [t * ms for t in times], "flow": whose})
+    made = make({"flows": flows, "messages": messages, "events": events})
+    text = made.scenario + '[[traffic]]\nname = "q"\nkind = "incast"\nsize = "1 KB"\n[[traffic]]\nname = "web"\nkind = "messages"\n'
+    run = Run(made.tables, {}, text, [], made.manifest)
+    assert measures.MEASURES["rounds_timed_out"].values(run).tolist() == [0, 1, 0]
+    assert measures.statistic(run, "rounds_timed_out.mean") == pytest.approx(1 / 3)
+
+
 INCAST = """
 duration = "60 ms"
 [hosts.s]

@@ -94,15 +94,15 @@ def completed(name: str, timeouts: bool | None = None) -> Callable[[Run], Array]
     return values
 
 
-def round_time(run: Run) -> Array:
-    """Time of each complete round of `incast`, from where its first answer enters TCP until the last is in.
+def _rounds(run: Run) -> list[tuple[list[int], Array, Array]]:
+    """Of each entry and receiver of `incast` the flows, and when each round that began after the warm-up began and was complete.
 
     The senders of an entry answer a receiver's rounds in turn: the k-th message of each of its flows is one of round k.
     """
     entries = {str(entry["name"]) for entry in run.resolved.get("traffic", []) if kinds.traffic(entry).get("has_rounds")}
     messages, flows = run.messages, run.flows
     if not entries or not messages.num_rows:
-        return EMPTY
+        return []
     flow, enter, exit = (column(messages, name) for name in ("flow", "enter_ns", "exit_ns"))
     order = np.lexsort((enter, flow))
     flow, enter, exit = flow[order], enter[order], exit[order]
@@ -116,7 +116,25 @@ def round_time(run: Run) -> Array:
         rounds = min(answer.stop - answer.start for answer in answers)
         begun = np.min([enter[answer][:rounds] for answer in answers], axis=0)
         over = np.max([exit[answer][:rounds] for answer in answers], axis=0)
-        found.append((over - begun)[(begun >= run.warmup_ns) & ~np.isnan(over)])
+        complete = (begun >= run.warmup_ns) & ~np.isnan(over)
+        found.append((members, begun[complete], over[complete]))
+    return found
+
+
+def round_time(run: Run) -> Array:
+    """Time of each complete round of `incast`, from where its first answer enters TCP until the last is in."""
+    found = [over - begun for _, begun, over in _rounds(run)]
+    return np.concatenate(found) if found else EMPTY
+
+
+def rounds_timed_out(run: Run) -> Array:
+    """1 for each complete round of `incast` in which a retransmission timer of its answers expired, 0 for each other round."""
+    expired = np.asarray([kind == "rto" for kind in texts(run.events, "kind")], dtype=bool)
+    time, flow = column(run.events, "time_ns")[expired], column(run.events, "flow")[expired]
+    found = []
+    for members, begun, over in _rounds(run):
+        mine = np.sort(time[np.isin(flow, members)])
+        found.append((np.searchsorted(mine, over, side="right") > np.searchsorted(mine, begun)).astype(np.float64))
     return np.concatenate(found) if found else EMPTY
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from elephan.statistic import needs
 from elephan.statistic.measure import measure
-from elephan.statistic.observed import latency, round_time
+from elephan.statistic.observed import latency, round_time, rounds_timed_out
 
 measure(
     "latency_ns",
@@ -31,5 +31,20 @@ measure(
     needs=(
         needs.rounds,
         needs.recorded_messages,
+    ),
+)
+measure(
+    "rounds_timed_out",
+    "%",
+    "share of the rounds of incast in which a retransmission timer expired",
+    rounds_timed_out,
+    noun="rounds with a timeout",
+    whole=True,
+    warmup=False,
+    titles={"mean": "share of rounds with a timeout"},
+    needs=(
+        needs.rounds,
+        needs.recorded_messages,
+        needs.recorded_events,
     ),
 )
