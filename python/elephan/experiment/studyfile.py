@@ -5,6 +5,7 @@ Such a study is data and has no modules. Whoever opens its result runs no code o
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -17,11 +18,12 @@ from elephan.base.errors import InputError, brief, nearest
 from elephan.experiment.declaration import Declaration
 from elephan.experiment.trials import REPETITIONS_MAX
 from elephan.scenario import core
-from elephan.scenario.source import Source, open_source
+from elephan.scenario.source import Source, open_source, read_text
 from elephan.scenario.trust import NOBODY, Trust, check_data
 from elephan.statistic import measures
 
-STUDY, CLAIMS = "study.toml", "claims.toml"
+STUDY, CLAIMS, NUMBERS = "study.toml", "claims.toml", "numbers.json"
+RESERVED = ("experiment", "variant", "seed")  # columns of the table of runs, which no axis may be
 _STUDY = {
     **dict.fromkeys(("name", "title", "question", "source"), str),
     **dict.fromkeys(("statistics", "experiments", "readings"), list),
@@ -68,6 +70,9 @@ class _Study:
                 measures.parse(name)
             except InputError as error:
                 raise self.wrong(("statistics", place), f"statistics: {error}") from None
+        for name in found["axes"]:
+            if name in RESERVED:
+                raise self.wrong(("axes", name), f'axis "{name}": a column of the table of runs has this name; choose another')
         axes = {name: self._axis(name, points) for name, points in found["axes"].items()}
         names: list[str] = []
         for place, one in enumerate(found["experiments"]):
@@ -227,6 +232,12 @@ def read_study(folder: Path, agreed: Trust = NOBODY, to_run: bool = True) -> dic
         if os.path.lexists(folder / name):
             check_data(folder / name, folder, agreed)
     return _Study(folder, agreed, to_run).read()
+
+
+def kept_verdicts(folder: Path) -> dict[str, str]:
+    """Returns the verdicts of the last full run that a study's folder keeps, by claim; nothing if it keeps none."""
+    file = folder / NUMBERS
+    return dict(json.loads(read_text(file))["claims"]) if file.is_file() else {}
 
 
 def copies(folder: Path, document: Mapping[str, Any]) -> list[Path]:

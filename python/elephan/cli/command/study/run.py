@@ -12,11 +12,17 @@ from elephan.cli.parser import Argument, Option
 from elephan.cli.show import show
 from elephan.cli.where import Shared
 from elephan.experiment import study
+from elephan.experiment.claims import FAILS
+from elephan.scenario.source import studies
 from elephan.scenario.trust import trust
+
+ALL = "all"
 
 
 def command(
-    name: Annotated[str, Argument(metavar="NAME|DIR", help="One of `elephan study list`, or the folder of a study of your own.")],
+    name: Annotated[
+        str, Argument(metavar="NAME|DIR", help="One of `elephan study list`, `all`, or the folder of a study of your own.")
+    ],
     quick: Annotated[bool, Option("--quick", help="Fewer repetitions and points: a minute at most.")] = False,
     readings: Annotated[bool, Option("--readings", help="Also under each reading of what the source leaves open.")] = False,
     until: Annotated[
@@ -35,25 +41,32 @@ def command(
     *,
     where: Shared,
 ) -> int:
-    own = study.open_study(name, agreed=trust(python_from, files_from=files_from)).name
-    folder = out or Path("results") / (f"{own}-quick" if quick else own)
-    experiment = partial(
-        study.run_study,
-        name,
-        quick=quick,
-        readings=readings,
-        until=until,
-        budget=budget,
-        out=folder,
-        workers=workers,
-        progress=True,
-        report=False,
-        python_from=python_from,
-        files_from=files_from,
-    )
-    results = where.run(experiment, folder, folder, draw=not (no_report or json))
-    if isinstance(results, int):
-        return results
-    show(results, folder, json, draw=not no_report)
-    refuted = strict and any(verdict.verdict == "fails" for verdict in results.verdicts)
-    return 1 if refuted or results.failures else 0
+    names = list(studies()) if name == ALL else [name]
+    agreed = trust(python_from, files_from=files_from)
+    status = 0
+    for one in names:
+        own = study.open_study(one, agreed=agreed).name
+        usual = f"{own}-quick" if quick else own
+        folder = Path("results") / usual if out is None else out / usual if name == ALL else out
+        experiment = partial(
+            study.run_study,
+            one,
+            quick=quick,
+            readings=readings,
+            until=until,
+            budget=budget,
+            out=folder,
+            workers=workers,
+            progress=True,
+            report=False,
+            python_from=python_from,
+            files_from=files_from,
+        )
+        results = where.run(experiment, folder, folder, draw=not (no_report or json))
+        if isinstance(results, int):
+            status = max(status, results)
+            continue
+        show(results, folder, json, draw=not no_report)
+        refuted = strict and any(verdict.verdict == FAILS for verdict in results.verdicts)
+        status = max(status, int(refuted or bool(results.failures)))
+    return status
