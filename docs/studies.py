@@ -1,22 +1,27 @@
-"""Writes the README of each study from its README.in.md and from numbers of its full run.
+"""Writes the README of each study from its README.in.md and from numbers of its full run, and the table of verdicts.
 
     python docs/studies.py [--check] [RESULT ...]
 
-A RESULT is the folder of a full run (`elephan study run NAME`): its numbers and verdicts become `numbers.json` of the study. Then
-every README.md is written; with --check nothing is, and what has drifted is named. A template names numbers as the reasons in
-`claims.toml` do (`elephan.experiment.numbers`).
+A RESULT is the folder of a full run (`elephan study run NAME`): its numbers and verdicts become `numbers.json` of the study. The
+words about its readings do as well if they were run (`--readings`). Then every README.md is written, and the tables of
+`studies/before-and-after.md`. With --check nothing is written, and what has drifted is named. A template names numbers as the
+reasons in `claims.toml` do (`elephan.experiment.numbers`).
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import textwrap
+import tomllib
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from elephan.base import stats
 from elephan.base.errors import InputError
+from elephan.experiment.claims import HOLDS, Claim
 from elephan.experiment.numbers import COUNTS, Number, check_places, fill
 from elephan.experiment.study import Results, load_study, open_study
 from elephan.scenario.source import studies
@@ -24,19 +29,38 @@ from elephan.scenario.source import studies
 NUMBERS, TEMPLATE, README = "numbers.json", "README.in.md", "README.md"
 HEAD = "<!-- Written by docs/studies.py from README.in.md and numbers.json. -->\n"
 DIGITS = 8  # of a number in the file: more than any text shows
+BEFORE = Path(__file__).parent / "studies" / "before.toml"
+TABLES = Path(__file__).parent / "studies" / "before-and-after.md"
+BEGIN, END = "<!-- Written by docs/studies.py. -->", "<!-- The end of what docs/studies.py writes. -->"
+COLUMNS = 100
 
 
 def _short(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
 
 
-def numbers_of(results: Results) -> dict[str, Any]:
-    """Returns what `numbers.json` holds of a full run: the verdict of each claim, and each number with its interval and runs."""
+def numbers_of(results: Results, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what `numbers.json` holds of a full run: the verdict of each claim, and each number with its interval and runs.
+
+    The words about readings are those of the run, or those of `before` if it ran without them.
+    """
     found = {
         name: [[[_short(x) for x in (one.mean, one.low, one.high)], [_short(run) for run in runs]] for one, runs in measured]
         for name, measured in results.numbers.items()
     }
-    return {"claims": {verdict.claim.id: verdict.verdict for verdict in results.verdicts}, "numbers": found}
+    words = {name: {key: one.as_dict()[key] for key in ("word", "turns", "together")} for name, one in results.dependences.items()}
+    return {
+        "claims": {verdict.claim.id: verdict.verdict for verdict in results.verdicts},
+        "readings": words or before.get("readings", {}),
+        "numbers": found,
+    }
+
+
+def stored(name: str) -> dict[str, Any]:
+    """Returns the `numbers.json` of a study; nothing if it has not been run in full yet."""
+    file = studies()[name] / NUMBERS
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return found
 
 
 def readme(template: str, numbers: dict[str, Number], stored: dict[str, Any]) -> str:
@@ -52,6 +76,63 @@ def readme(template: str, numbers: dict[str, Number], stored: dict[str, Any]) ->
     return HEAD + "\n".join(fill(line, numbers, found, counts) for line in template.split("\n"))
 
 
+def _wrapped(text: str, lead: str = "") -> str:
+    return textwrap.fill(
+        text, COLUMNS, initial_indent=lead, subsequent_indent=" " * len(lead), break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _list(title: str, points: list[str]) -> list[str]:
+    """Returns the lines of a list under its title; nothing if it has no points."""
+    return ["", title, "", *(_wrapped(one, "- ") for one in points)] if points else []
+
+
+def _rows(claims: list[Claim], before: Mapping[str, str], found: Mapping[str, Any]) -> Iterator[list[str]]:
+    """Yields the claims that do not hold whatever is assumed, or whose verdict is another one than before."""
+    for claim in claims:
+        then, now = before.get(claim.id, "new"), found["claims"].get(claim.id, "not run")
+        word = found.get("readings", {}).get(claim.id, {}).get("word", "")
+        settled = not word or word.startswith(f"{HOLDS} in all")
+        if (then, now) != (HOLDS, HOLDS) or not settled:
+            yield [f"`{claim.id}`", claim.whose, then, now, claim.cause, word or "not varied"]
+
+
+def table(name: str, known: Mapping[str, Any]) -> str:
+    """Returns what before-and-after.md has of a study: verdicts, why one has changed, and where a reading turns one."""
+    found, claims, before, why = stored(name), open_study(name).claims, known.get("verdicts", {}), known.get("why", {})
+    changed = {one.id for one in claims if before.get(one.id) != found["claims"].get(one.id, "not run")}
+    if wrong := changed ^ set(why):
+        raise InputError(f"{BEFORE.name}: {name}: a reason goes with each verdict that changed: {', '.join(sorted(wrong))}")
+    rows, varied = list(_rows(claims, before, found)), found.get("readings", {})
+    others = f"{len(claims) - len(rows)} of {len(claims)} claims hold as before"
+    others += ", and in every reading tried." if varied else ". The study has not been run under its readings yet."
+    return "\n".join(
+        [
+            f"## {name}\n",
+            _wrapped(f"{others} These are the other claims:") + "\n",
+            "| claim | words of | before | now | cause | over the readings |",
+            "|---|---|---|---|---|---|",
+            *(f"| {' | '.join(row)} |" for row in rows),
+            *_list(
+                "Why a verdict is another one, or a claim is new:",
+                [f"`{one.id}`: {why[one.id]}" for one in claims if one.id in why],
+            ),
+            *_list(
+                "Where a reading turns a verdict:",
+                [f"`{one.id}`: {turn}." for one in claims for turn in varied.get(one.id, {}).get("turns", ())],
+            ),
+        ]
+    )
+
+
+def tables() -> str:
+    """Returns before-and-after.md with its tables."""
+    head, _, rest = TABLES.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    known = tomllib.loads(BEFORE.read_text(encoding="utf-8"))
+    return head + "\n\n".join([BEGIN, *(table(name, one) for name, one in known.items()), END]) + tail
+
+
 def main(arguments: list[str]) -> int:
     """Writes, or checks; returns the exit status."""
     check, folders = "--check" in arguments, [Path(one) for one in arguments if one != "--check"]
@@ -59,20 +140,20 @@ def main(arguments: list[str]) -> int:
         results = load_study(folder)
         if results.study.quick or results.failures:
             raise InputError(f"{folder}: a quick run, or one with failed runs, gives no numbers")
-        text = json.dumps(numbers_of(results), indent=0, separators=(",", ":")) + "\n"
+        text = json.dumps(numbers_of(results, stored(results.study.name)), indent=0, separators=(",", ":")) + "\n"
         (studies()[results.study.name] / NUMBERS).write_text(text, encoding="utf-8")
-    drifted = []
+    written = {}
     for name, place in studies().items():
-        if not (place / TEMPLATE).is_file():
-            continue
-        stored = json.loads((place / NUMBERS).read_text(encoding="utf-8"))
-        text = readme((place / TEMPLATE).read_text(encoding="utf-8"), open_study(name).numbers, stored)
-        if (place / README).read_text(encoding="utf-8") != text:
-            drifted.append(name)
-            if not check:
-                (place / README).write_text(text, encoding="utf-8")
+        if (place / TEMPLATE).is_file():
+            template = (place / TEMPLATE).read_text(encoding="utf-8")
+            written[place / README] = readme(template, open_study(name).numbers, stored(name))
+    written[TABLES] = tables()
+    drifted = [file for file, text in written.items() if not file.is_file() or file.read_text(encoding="utf-8") != text]
+    for file in drifted if not check else ():
+        file.write_text(written[file], encoding="utf-8")
     if check and drifted:
-        print(f"README.md has drifted of: {', '.join(drifted)}; python docs/studies.py writes it", file=sys.stderr)
+        names = ", ".join("/".join(file.parts[-2:]) for file in drifted)
+        print(f"{names} has drifted; python docs/studies.py writes it", file=sys.stderr)
     return int(check and bool(drifted))
 
 

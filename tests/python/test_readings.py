@@ -11,9 +11,10 @@ import elephan as el
 import pytest
 from elephan import cli
 from elephan.base.errors import InputError
-from elephan.experiment.claims import HOLDS, INCONCLUSIVE, Bounds, Claim, Finding, Part, Verdict
+from elephan.experiment.claims import FAILS, HOLDS, INCONCLUSIVE, Bounds, Claim, Finding, Part, Verdict
 from elephan.experiment.decide import Decided, Until, decide
 from elephan.experiment.modes import modes_of
+from elephan.experiment.readings import Dependence, Reading, ReadingPoint, Setting
 from elephan.experiment.study import run_study
 
 SCENARIO = """title = "A line"
@@ -97,6 +98,17 @@ def test_each_claim_is_judged_in_all_readings(study: Path, capsys: pytest.Captur
     names = {row.experiment for row in again.trials}
     assert {"line", "line | rate: 4.9 Mb/s", "line | rate: 10 Mb/s"} <= names
     assert {row.variant for row in again.trials if row.experiment != "line"} == {"one"}
+
+
+def test_a_claim_that_is_open_as_taken_depends_on_the_readings_that_decide_it_both_ways() -> None:
+    def setting(name: str) -> Setting:
+        point = ReadingPoint("other", {}, "")
+        return Setting(f"{name}: other", ((Reading(name, "taken", "", (), (point,)), point),))
+
+    claim = Claim("X-1", "s", "t", ())
+    each = ((setting("rate"), HOLDS), (setting("delay"), FAILS), (setting("loss"), INCONCLUSIVE))
+    assert Dependence(claim, INCONCLUSIVE, each).word == "depends on rate, delay"
+    assert Dependence(claim, INCONCLUSIVE, each[:1]).word == "holds or stays open"
 
 
 def test_random_combinations_follow_the_rate_that_they_draw(study: Path) -> None:

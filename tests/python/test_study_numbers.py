@@ -123,7 +123,8 @@ def _inputs(name: str, claim_id: str) -> str:
     files = [file for file in sorted(studies()[name].glob("*.toml")) if file.name != "claims.toml"]
     claim = next(one for one in open_study(name).claims if one.id == claim_id)
     bounds = " ".join(f"{part.bounds.low} {part.bounds.high} {part.variant} {part.against}" for part in claim.parts)
-    return "\n".join([*(file.read_text(encoding="utf-8") for file in files), claim.statement, claim.source, bounds])
+    words = (claim.statement, claim.source, claim.says, claim.derived, bounds)
+    return "\n".join([*(file.read_text(encoding="utf-8") for file in files), *words])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -159,3 +160,14 @@ def test_a_number_that_drifts_is_seen(name: str) -> None:
     used = next(key for key, one in stored["numbers"].items() if f"{{{key}:mean}}" in template and one[0][0][0])
     stored["numbers"][used][0][0][0] *= 1.5
     assert script.readme(template, open_study(name).numbers, stored) != (place / script.README).read_text(encoding="utf-8")
+
+
+def test_a_verdict_that_changed_has_a_reason_and_a_row() -> None:
+    script, name = _script(), "intel-2004"
+    found = script.stored(name)["claims"]
+    known = {"verdicts": {**found, "C000-1": "fails"}}
+    with pytest.raises(InputError, match="C000-1"):
+        script.table(name, known)
+    table = script.table(name, {**known, "why": {"C000-1": "Its bound was wrong."}})
+    assert "- `C000-1`: Its bound was wrong." in table
+    assert "| `C000-1` | source | fails | holds |" in table

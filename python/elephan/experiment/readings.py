@@ -153,6 +153,8 @@ class Dependence:
         if verdicts <= {HOLDS} or verdicts <= {FAILS}:
             return f"{self.base} in all {len(alone) + 1} readings"
         movers = [name for name, found in self.of_readings.items() if len({self.base, *found.values()} & {HOLDS, FAILS}) > 1]
+        if not movers and {HOLDS, FAILS} <= verdicts:  # open as it is taken, decided both ways by others
+            movers = [name for name, found in self.of_readings.items() if {HOLDS, FAILS} & set(found.values())]
         if movers:
             return f"depends on {', '.join(movers)}"
         if HOLDS in verdicts or FAILS in verdicts:

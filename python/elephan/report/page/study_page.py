@@ -25,7 +25,7 @@ from elephan.result.command import command_line
 from elephan.scenario import core
 
 _NOTE = (
-    "Margins were fixed before the first run, unless a source says otherwise. "
+    "Margins were fixed before the first run, unless a claim says otherwise. "
     "A claim holds if the whole 95 % interval over the repetitions satisfies it "
     "(where it says so, every single run), fails if none of it does, and is inconclusive otherwise. Variants are compared "
     "run by run with the same seeds. "

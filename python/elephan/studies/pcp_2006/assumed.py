@@ -83,11 +83,11 @@ def region(results: Results) -> Drawing:
     for ax in axes[len(loads) :]:
         ax.set_visible(False)
     caption = (
-        "Each point is PCP with one of its assumed parameters changed, the others as they are by default (blue). Left of the "
-        "dashed line PCP is faster than TCP (C002-1); at 0 it would lose nothing (C002-5). Where points crowd some have no "
-        "name; the table has all. Same seeds for all."
+        "Each point is PCP as read here with one of its assumed parameters changed, the others as they are by default (blue). "
+        "Left of the dashed line it is faster than TCP (C002-1); at 0 it would lose nothing (C002-5). Where points crowd some "
+        "have no name; the table has all. Same seeds for all."
     )
-    return Drawing("assumed", "How far PCP depends on what was assumed", caption, fig)
+    return Drawing("assumed", "How far PCP as read here depends on what was assumed", caption, fig)
 
 
 def holds(results: Results) -> Table:
@@ -105,8 +105,8 @@ def holds(results: Results) -> Table:
             cells.append(Cell(", ".join(words) or "none", more=f"mean {means[0]:.2f} of TCP's, loss {show(loss, '%', 2)}"))
         rows.append(cells)
     note = (
-        "What PCP does better than TCP in each reading: mean response time (C002-1), its deviation (C002-2), mean queue (C002-4), "
-        "no loss at all (C002-5). By means over the repetitions; intervals are with the claims."
+        "What PCP as read here does better than TCP in each reading: mean response time (C002-1), its deviation (C002-2), "
+        "mean queue (C002-4), no loss at all (C002-5). By means over the repetitions; intervals are with the claims."
     )
     return Table(columns, rows, note)
 

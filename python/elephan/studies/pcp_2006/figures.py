@@ -21,7 +21,8 @@ def answer(results: Results) -> list[str]:
         for scheme in curves.present(results, curves.PAPER):
             mean, loss = (results.interval("load", f"{scheme}/{load.label}", name) for name in (curves.MEAN, curves.LOSS))
             if mean.n:
-                parts.append(f"{scheme} {show(mean.mean, 'ns', 3)} ({show(mean.low, 'ns', 3)} to {show(mean.high, 'ns', 3)}), ")
+                said = "PCP as read here" if scheme == "PCP" else scheme
+                parts.append(f"{said} {show(mean.mean, 'ns', 3)} ({show(mean.low, 'ns', 3)} to {show(mean.high, 'ns', 3)}), ")
                 parts[-1] += f"{100 * loss.mean:.2g} % lost"
         ideal = 1e3 * points.sharing_s(load.value)[0]
         sentences.append(
