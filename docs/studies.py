@@ -15,7 +15,7 @@ import sys
 import textwrap
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +63,21 @@ def stored(name: str) -> dict[str, Any]:
     return found
 
 
-def readme(template: str, numbers: dict[str, Number], stored: dict[str, Any]) -> str:
-    """Returns the README of a study, paragraph by paragraph."""
+def _unnamed(text: str, claims: Sequence[Claim], verdicts: Mapping[str, str]) -> list[str]:
+    """Returns the lines about claims that do not hold and that a text does not name, by verdict and cause."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for claim in claims:
+        verdict = verdicts.get(claim.id, HOLDS)
+        if verdict != HOLDS and f"`{claim.id}`" not in text:
+            found.setdefault((verdict, claim.cause), []).append(f"`{claim.id}`")
+    if not found:
+        return []
+    rows = [_wrapped(f"{verdict}, cause {cause}: {', '.join(names)}.", "- ") for (verdict, cause), names in sorted(found.items())]
+    return ["", "## Further claims that do not hold", "", "The report has the reason of each.", "", *rows, ""]
+
+
+def readme(template: str, numbers: dict[str, Number], stored: dict[str, Any], claims: Sequence[Claim]) -> str:
+    """Returns the README of a study, paragraph by paragraph, and the claims that do not hold and that it does not name."""
     check_places(template, numbers)
     found = {
         name: [(stats.Interval(*ends, len(runs)), runs) for ends, runs in measured] for name, measured in stored["numbers"].items()
@@ -73,7 +86,8 @@ def readme(template: str, numbers: dict[str, Number], stored: dict[str, Any]) ->
         raise InputError(f"no number {missing[0]} in {NUMBERS}: run the study in full, then python docs/studies.py RESULT")
     verdicts = Counter(stored["claims"].values())
     counts = {"claims": verdicts.total(), **{name: verdicts[name] for name in COUNTS[1:]}}
-    return HEAD + "\n".join(fill(line, numbers, found, counts) for line in template.split("\n"))
+    text = "\n".join(fill(line, numbers, found, counts) for line in template.split("\n"))
+    return HEAD + text + "\n".join(_unnamed(text, claims, stored["claims"]))
 
 
 def _wrapped(text: str, lead: str = "") -> str:
@@ -146,7 +160,8 @@ def main(arguments: list[str]) -> int:
     for name, place in studies().items():
         if (place / TEMPLATE).is_file():
             template = (place / TEMPLATE).read_text(encoding="utf-8")
-            written[place / README] = readme(template, open_study(name).numbers, stored(name))
+            study = open_study(name)
+            written[place / README] = readme(template, study.numbers, stored(name), study.claims)
     written[TABLES] = tables()
     drifted = [file for file, text in written.items() if not file.is_file() or file.read_text(encoding="utf-8") != text]
     for file in drifted if not check else ():
