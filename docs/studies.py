@@ -21,7 +21,7 @@ from typing import Any
 
 from elephan.base import stats
 from elephan.base.errors import InputError
-from elephan.experiment.claims import HOLDS, Claim
+from elephan.experiment.claims import CAUSES, FAILS, HOLDS, Claim
 from elephan.experiment.numbers import COUNTS, Number, check_places, fill
 from elephan.experiment.study import Results, load_study, open_study
 from elephan.scenario.source import studies
@@ -31,6 +31,7 @@ HEAD = "<!-- Written by docs/studies.py from README.in.md and numbers.json. -->\
 DIGITS = 8  # of a number in the file: more than any text shows
 BEFORE = Path(__file__).parent / "studies" / "before.toml"
 TABLES = Path(__file__).parent / "studies" / "before-and-after.md"
+VERDICTS = Path(__file__).parent / "studies" / "verdicts.md"
 BEGIN, END = "<!-- Written by docs/studies.py. -->", "<!-- The end of what docs/studies.py writes. -->"
 COLUMNS = 100
 
@@ -147,6 +148,25 @@ def tables() -> str:
     return head + "\n\n".join([BEGIN, *(table(name, one) for name, one in known.items()), END]) + tail
 
 
+def verdicts() -> str:
+    """Returns verdicts.md with its table: a row for each study, of its last full run."""
+    head, _, rest = VERDICTS.read_text(encoding="utf-8").partition(BEGIN)
+    rows, total = [], Counter[str]()
+    for name in studies():
+        study, found = open_study(name), stored(name)["claims"]
+        causes = Counter(claim.cause for claim in study.claims if found.get(claim.id) == FAILS)
+        counts = Counter(verdict if verdict in (HOLDS, FAILS) else "open" for verdict in found.values())
+        whose = sum(claim.whose == "source" for claim in study.claims)
+        total += Counter({**counts, **causes, "claims": len(found), "whose": whose})
+        rows.append(
+            [f"`{name}`", len(found), whose, counts[HOLDS], counts[FAILS], counts["open"], *(causes[one] for one in CAUSES)]
+        )
+    sums = ["all", total["claims"], total["whose"], total[HOLDS], total[FAILS], total["open"], *(total[one] for one in CAUSES)]
+    lines = [f"| {' | '.join(map(str, row))} |" for row in [*rows, sums]]
+    table = ["| study | claims | as stated | hold | fail | open | theory | model | source | unknown |", "|---" * 10 + "|", *lines]
+    return head + "\n".join([BEGIN, "", *table, "", END]) + rest.partition(END)[2]
+
+
 def main(arguments: list[str]) -> int:
     """Writes, or checks; returns the exit status."""
     check, folders = "--check" in arguments, [Path(one) for one in arguments if one != "--check"]
@@ -162,7 +182,7 @@ def main(arguments: list[str]) -> int:
             template = (place / TEMPLATE).read_text(encoding="utf-8")
             study = open_study(name)
             written[place / README] = readme(template, study.numbers, stored(name), study.claims)
-    written[TABLES] = tables()
+    written[TABLES], written[VERDICTS] = tables(), verdicts()
     drifted = [file for file, text in written.items() if not file.is_file() or file.read_text(encoding="utf-8") != text]
     for file in drifted if not check else ():
         file.write_text(written[file], encoding="utf-8")
