@@ -80,6 +80,7 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     "models/ports": [
         ("**Shared memory**", "crates/sim/tests/pause.rs::memory_in_cells"),
         ("Frames shorter than full ones", "crates/sim/tests/pfc.rs::drops_in_the_worst_case"),
+        ("The switch of the DCTCP paper", "crates/sim/tests/thresholds.rs::one_busy_port_of_a_triumph"),
     ],
     "models/prague": [
         ("**Behind jitter.**", _JITTER),
@@ -120,12 +121,14 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
         ("The tests also show", f"{_TRANSMIT}::pacing_at_the_device_needs_no_buffer"),
         ("`crates/sim/tests/small_queues.rs` shows", f"{_SMALL}::the_bound_is_all_that_waits"),
     ],
+    "models/swift": [("Four flows at 1 Gb/s end", "crates/sim/tests/swift.rs::flows_keep_a_slow_host_at_its_target")],
     "statistics": [
         ("| what | interval", RULE),
         ("The interval of a quantile", RULE),
         ("A sweep that compares", "an example of a sentence"),
         ("Repetitions without any difference", RULE),
         ("Drawn points come", RULE),
+        ("`elephan study run NAME --until 40`", "an example of a command, and its rule"),
         ("A rule that stops", _DESIGNS),
         ("| needed | normal draws", _DESIGNS),
     ],

@@ -23,7 +23,11 @@ import prose
 ROOT = Path(__file__).parents[2]
 FOREIGN = ROOT / "tests/python/data/foreign-names.txt"
 _OWN = ("tests/python/names.py", "tests/python/test_names.py")  # name what is not there
-GENERATED = ("docs/conformance-reports.md", "docs/models/stacks.md", "docs/reference/requirements.md")  # lists of alike things
+# Lists of alike things.
+GENERATED = (
+    *("docs/conformance-reports.md", "docs/models/stacks.md", "docs/reference/requirements.md"),
+    *("docs/studies/before-and-after.md", "docs/studies/verdicts.md"),
+)
 _SUFFIXES = ("py", "rs", "md", "toml", "ts", "svelte", "js", "sh", "json", "parquet", "txt", "csv", "html", "svg", "pcapng")
 _SPAN = re.compile(r"``([^`]+)``|`([^`]+)`")
 _PATH = re.compile(rf"(?:[\w.*{{}},-]+/)*[\w.*{{}},-]+\.(?:{'|'.join(_SUFFIXES)})(?:::?[\w:]+)?")

@@ -10,7 +10,7 @@ import elephan as el
 import numpy as np
 import pytest
 from elephan.base.quantity import seconds, size_bytes
-from elephan.scenario.source import library, studies
+from elephan.scenario.source import library
 from held import Held, agrees, free
 
 
@@ -243,39 +243,6 @@ def test_every_number_of_an_answer_is_held(name: str) -> None:
 
 DEPTHS = ("0.5", "1", "2", "5", "20")
 PAIR = [f"goodput_bps[{one}].sum" for one in ("bbr", "cubic")]
-
-
-def pairs(seed: int) -> list[float]:
-    """Mb/s of BBR and of CUBIC for each depth of the buffer."""
-    sweep = swept("bbr-vs-cubic")
-    labels = [next(label for label in sweep.labels if f"limit={depth} bdp" in label) for depth in DEPTHS]
-    return [sweep.by_seed(label, statistic)[seed] / 1e6 for label in labels for statistic in PAIR]
-
-
-def kept(depth: str) -> float:
-    """The share of BBR in percent."""
-    bbr, cubic = (mean("bbr-vs-cubic", f"limit={depth} bdp", statistic) for statistic in PAIR)
-    return 100 * bbr / (bbr + cubic)
-
-
-def test_the_table_of_bbr_and_cubic_is_that_of_the_sweep() -> None:
-    readme = " ".join((studies()["ucl-2004"] / "README.md").read_text(encoding="utf-8").split())
-    held = [
-        Held(
-            "| seed 1 | {41.9} / {4.3} | {41.2} / {5.1} | {29.1} / {17.7} | {23.0} / {24.1} | {19.1} / {28.0} |", lambda: pairs(1)
-        ),
-        Held(
-            "| seed 2 | {42.1} / {4.1} | {41.1} / {5.2} | {27.1} / {19.8} | {20.6} / {26.5} | {19.5} / {27.6} |", lambda: pairs(2)
-        ),
-        Held(
-            "| seed 3 | {41.9} / {4.3} | {41.2} / {5.1} | {26.7} / {20.2} | {19.1} / {28.0} | {19.8} / {27.3} |", lambda: pairs(3)
-        ),
-        Held("BBR keeps {43} % of what the two get in 5 BDP, and {41} % in 20", lambda: [kept("5"), kept("20")]),
-        Held(
-            "keeps {12} % in the first minute", lambda: [100 * first_minute("bbr") / (first_minute("bbr") + first_minute("cubic"))]
-        ),
-    ]
-    assert [wrong for one in held for wrong in one.wrong(readme)] == []
 
 
 @pytest.mark.parametrize("name", sorted(HELD))

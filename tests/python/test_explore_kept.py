@@ -144,7 +144,7 @@ def _study(where):
     from elephan.scenario.core import Stop
 
     study = studies.open_study("pcp-2006", quick=True)
-    jobs = [job for job in studies._jobs(study, where / "studied") if job.folder is None and job.seed == 1][:1]
+    jobs = [job for job in studies._jobs(study, study.experiments, where / "studied") if job.folder is None and job.seed == 1][:1]
     outcomes = Outcomes([run_one(job, Statistics(study.statistics, strict=False), None, Stop()) for job in jobs])
     facts = {**outcomes.first(), "incomplete": "1 of 9 runs are done", "failures": [], "runs": 1, "wall_s": 1.0}
     trials = Trials(outcomes.trials, (job.variant for job in jobs))

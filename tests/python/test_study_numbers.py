@@ -171,7 +171,8 @@ def test_a_number_that_drifts_is_seen(name: str) -> None:
     template = (place / script.TEMPLATE).read_text(encoding="utf-8")
     used = next(key for key, one in stored["numbers"].items() if f"{{{key}:mean}}" in template and one[0][0][0])
     stored["numbers"][used][0][0][0] *= 1.5
-    assert script.readme(template, open_study(name).numbers, stored, open_study(name).claims) != (place / script.README).read_text(encoding="utf-8")
+    study = open_study(name)
+    assert script.readme(template, study.numbers, stored, study.claims) != (place / script.README).read_text(encoding="utf-8")
 
 
 def test_a_verdict_that_changed_has_a_reason_and_a_row() -> None:

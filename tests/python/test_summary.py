@@ -95,6 +95,7 @@ def test_keys_of_traces(tmp_path: Path) -> None:
         "tunnels",
         "told",
         "ranks",
+        "pair",
     }
     logs = [el.analyze(DATA / "rrul.flent"), el.analyze([DATA / "client.qlog", DATA / "server.qlog"])]
     found = {path for log in logs for path in paths(log.summary, ("names", "told"))}

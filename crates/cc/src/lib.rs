@@ -22,6 +22,7 @@ mod declare;
 mod delay;
 mod draw;
 mod event;
+mod flight;
 pub mod fuzz;
 pub mod guest;
 mod least;

@@ -126,7 +126,7 @@ def link_trace(kind: str, seconds: float, seed: int = 1, given: Mapping[str, flo
     `given` has parameters of the model that differ from their defaults. Raises InputError for an unknown kind or parameter.
 
     >>> el.link_trace("cellular", 1.0, seed=3).splitlines()[:3]
-    ['3', '4', '6']
+    ['2', '3', '4']
     """
     from elephan.base.errors import nearest
 

@@ -36,7 +36,8 @@ use elephan_units::{Bytes, InvalidParameter, Rate, Span, Time};
 
 use super::{CongestionControl, Pacing, Rdma, Timer};
 use crate::declare::{parameters, states};
-use crate::rdma::{FlightWindow, InFlight};
+use crate::flight::FlightWindow;
+use crate::rdma::InFlight;
 use crate::registry::Model;
 use crate::{Nic, Traits, Window};
 

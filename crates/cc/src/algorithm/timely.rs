@@ -27,7 +27,8 @@ use elephan_units::{Bytes, InvalidParameter, Rate, Span};
 
 use super::{CongestionControl, Pacing, Rdma};
 use crate::declare::{parameters, states};
-use crate::rdma::{FlightWindow, InFlight};
+use crate::flight::FlightWindow;
+use crate::rdma::InFlight;
 use crate::registry::Model;
 use crate::round::{Round, known_s};
 use crate::{Ack, Nic, Traits, Window};

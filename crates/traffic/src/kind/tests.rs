@@ -10,7 +10,20 @@ fn the_list() {
     let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name).collect();
     assert_eq!(
         names,
-        ["bulk", "messages", "transfers", "users", "cbr", "burst", "frames", "incast", "onoff", "disk-copy", "replay"]
+        [
+            "bulk",
+            "messages",
+            "transfers",
+            "users",
+            "cbr",
+            "burst",
+            "frames",
+            "incast",
+            "onoff",
+            "disk-copy",
+            "writes",
+            "replay"
+        ]
     );
     for kind in Kind::ALL {
         assert!(kind.about.ends_with('.') && !kind.about.contains('\n') && kind.about.len() <= 80, "{kind:?}");
