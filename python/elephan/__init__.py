@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .result.branch import branch
     from .result.run import Run, run
     from .scenario.controller import CongestionControl
+    from .scenario.foreign.read import import_network
     from .scenario.guest import controller_factory
     from .statistic import measures
     from .step import cc, disk, host, l2, packetdrill, prr, queue, rounds, rtt, tcp
@@ -74,6 +75,7 @@ __all__ = [
     "explain",
     "host",
     "hurst",
+    "import_network",
     "l2",
     "link_trace",
     "load",
@@ -103,6 +105,7 @@ _NAMES = {
     "link_trace": ("elephan.theory.linktraces", "link_trace"),
     "load": ("elephan.open", "load"),
     "Run": ("elephan.result.run", "Run"),
+    "import_network": ("elephan.scenario.foreign.read", "import_network"),
     "query": ("elephan.experiment.store.query", "query"),
     "sweep": ("elephan.experiment.sweep", "sweep"),
     "Sweep": ("elephan.experiment.sweep", "Sweep"),

@@ -1,7 +1,8 @@
 """Every Python block of README and docs runs, and so does every `elephan` line of their shell blocks.
 
 The blocks of a page run one after the other, in one namespace that knows `el`, in a folder with what the pages name: first.toml
-(README's first scenario), a capture, a log, congestion controls. A block below `<!-- not run: why -->` is left out. Lines of
+(README's first scenario), a capture, a log, congestion controls, networks to import. A block below
+`<!-- not run: why -->` is left out. Lines of
 commands that take minutes are run by `make test-all`, panels of `compare` as quick ones. Other programs than elephan are not run,
 and of `make` the target must be there.
 """
@@ -93,6 +94,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Capture(frames=transfer.frames[half:]).write(place / "ring_2.pcap")
     for name in ("iperf3.json", "ss.log", "rrul.flent", "server.qlog", "client.qlog"):
         shutil.copy(ROOT / "tests" / "python" / "data" / name, place / name)
+    shutil.copytree(ROOT / "docs" / "examples" / "import", place, dirs_exist_ok=True)
     if shutil.which("cc"):
         subprocess.run(["cc", "-o", place / "aimd", ROOT / "docs" / "examples" / "pipe" / "aimd.c"], check=True, timeout=60)
     (place / "tests").symlink_to(ROOT / "tests")

@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], float] | str] = {
     "doctor": (("kept",), 0.6),
     "explain": (("one",), 0.8),
     "explore": (("--no-open",), 0.3),
+    "import": (("net.gml",), 0.8),
     "list": (("scenarios",), 0.4),
     "measure disk": "fio is not there on every machine: test_disk.py has its signals",
     "packetdrill": (("script.pkt",), 0.6),
@@ -65,6 +66,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     el.run("sawtooth", set=short, seed=2, out=place / "two")
     shutil.copy(run.captures[0], place / "capture.pcapng")
     el.sweep("sawtooth", set=short | {"template.delay": ["5 ms", "20 ms"]}, repetitions=3, store=place / "kept")
+    (place / "net.gml").write_text("graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 dist 200 ] ]")
     (place / "cell.trace").write_text("1\n2\n")
     (place / "script.pkt").write_text("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 `sleep 0`\n")
     return place

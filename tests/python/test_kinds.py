@@ -144,6 +144,7 @@ WORDS = {"none", "red", "frames", "messages", "transfers", "users", "burst", "fa
 # Files that name kinds, and why.
 MAY_NAME = {
     "scenario/classes.py": "generated from the schema",
+    "scenario/foreign/": "networks of other programs, in which tc and Mininet name queues",
     "studies/": "experiments of a publication, which names its congestion controls",
     "theory/response.py": "closed forms of single congestion controls, by their papers",
     "bench/workloads.py": "the workloads and what is expected of those that pace",

@@ -1,0 +1,47 @@
+"""Read a network of another program and write a scenario: GraphML, GML, JSON, topohub, containerlab, Mininet, tc.
+
+What a scenario cannot say, and what is assumed, is listed on stderr with file and line.
+topohub:NAME is a topology of the package topohub, such as topohub:sndlib/polska.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from elephan.base.errors import InputError
+from elephan.base.quantity import counted
+from elephan.cli.options import whole
+from elephan.cli.parser import Argument, Option
+from elephan.scenario.foreign.read import import_network
+
+
+def command(
+    file: Annotated[str, Argument(metavar="FILE", help="A file of another program, or topohub:NAME.")],
+    out: Annotated[Path | None, Option(metavar="FILE", help="The scenario; without it, it is printed.")] = None,
+    rate: Annotated[str, Option(metavar="RATE", help="Rate of links of which the file says none.")] = "1 Gbps",
+    load: Annotated[
+        str | None,
+        Option(metavar="RATE|PERCENT", help='All demands together, or what the busiest link is offered; default: "50 %".'),
+    ] = None,
+    flows: Annotated[
+        int | None,
+        Option(parser=whole(1, 1_000_000), metavar="N", help="The N largest demands; without demands, N flows drawn by gravity."),
+    ] = None,
+    tc: Annotated[Path | None, Option(metavar="FILE", help="Lines of tc for the links of a containerlab or Mininet file.")] = None,
+) -> None:
+    if out is not None and any(out.exists() and os.path.exists(one) and out.samefile(one) for one in (file, tc) if one):
+        raise InputError(f"--out {out}: it is the file to read")
+    made = import_network(file, rate=rate, load=load, flows=flows, tc=tc)
+    for line in made.notes:
+        print(line, file=sys.stderr)
+    if out is None:
+        print(made.text, end="")
+        return
+    try:
+        out.write_text(made.text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{out}: {error.strerror}") from None
+    counts = (counted(made.switches, "switch", "switches"), counted(made.hosts, "host"), counted(made.links, "link"))
+    print(f"{out}: {', '.join(counts)}, {counted(made.flows, 'flow')}")
+    print(f"elephan run {out}")

@@ -1,0 +1,1 @@
+"""Networks that other programs describe, as scenarios."""
