@@ -128,6 +128,14 @@ measure(
     needs=(needs.samples,),
 )
 measure(
+    "last_rtt_ns",
+    "ns",
+    "samples of the last round-trip time",
+    after_warmup("flow_samples", "sample_rtt_ns"),
+    noun="last round-trip time",
+    needs=(needs.samples,),
+)
+measure(
     "cwnd_bytes",
     "bytes",
     "samples of the congestion window",
