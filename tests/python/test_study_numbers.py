@@ -48,6 +48,7 @@ DERIVED: dict[str, tuple[str, ...]] = {
     "incast-1/needed": ("80 %", "35 ms"),  # the bound; 16 x 256 KB with headers at 1 Gb/s
     # One segment a round trip for each of 100 flows; values of `ai` in the readings.
     **dict.fromkeys([f"swift-1/rtt-{target}" for target in (20, 25, 30, 50, 70)], ("1", "0.1", "100 flows", "100 packets")),
+    "swift-1/rtt-15": ("14 us",),  # the empty path: links, hosts and frames at 50 Gb/s
     "swift-2/three": ("99.9", "13.2 us", "50 us", "17 us"),  # the paper's percentile and its bound; links and hosts; 50 / 3
     "swift-3/rtt": ("128 us",),  # the largest target of the flow scaling in the scenario
     "swift-5/jain": ("100 ms", "25 packets", "5000 B"),  # where the statistic is taken; 50 Gb/s over 5000 flows

@@ -168,8 +168,8 @@ macro_rules! options {
                 let source = source(self.stack, option);
                 if self.is_given(option) {
                     Origin::Given
-                } else if option == "recovery_steps" && self.steps_taken() != self.recovery_steps {
-                    Origin::Default($crate::options::steps::NEEDS)
+                } else if let Some(why) = self.why_other_steps(option) {
+                    Origin::Default(why)
                 } else if source.starts_with("assumed") {
                     Origin::Assumed(source)
                 } else {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 mod declare;
-pub(crate) mod steps;
+mod steps;
 
 pub use self::declare::{Origin, Provenance, Row};
 pub(crate) use self::declare::{options, text};

@@ -4,8 +4,7 @@ use elephan_units::InvalidParameter;
 
 use super::{LossDetection, Options, Overrides, RecoveryRule, RecoverySteps, Reduction};
 
-pub(crate) const NEEDS: &str =
-    "linux needs recovery = \"sack\", loss_detection = \"rack\" and reduction = \"prr-linux\"";
+const NEEDS: &str = "linux needs recovery = \"sack\", loss_detection = \"rack\" and reduction = \"prr-linux\"";
 
 impl Options {
     /// Refuses the steps of Linux for who asks for them without what they need. Who chooses another recovery over a stack that has them does not
@@ -15,6 +14,11 @@ impl Options {
             return Ok(());
         }
         Err(InvalidParameter::new("recovery_steps", NEEDS))
+    }
+
+    /// Why steps that nobody gave are not those of the stack, if they are not.
+    pub(crate) fn why_other_steps(&self, option: &str) -> Option<&'static str> {
+        (option == "recovery_steps" && self.steps_taken() != self.recovery_steps).then_some(NEEDS)
     }
 
     /// The steps that recovery takes: those of Linux only with what they need.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from elephan.scenario.foreign.network import Network, mended
 
 
@@ -17,8 +15,8 @@ def named(network: Network) -> dict[str, str]:
     for name, node in network.nodes.items():
         fine = mended(name)
         while fine in taken:
-            stem, number = re.fullmatch(r"(.*?)(?:-(\d+))?", fine).groups()  # type: ignore[union-attr]
-            fine = f"{stem}-{int(number or 1) + 1}"
+            stem, dash, number = fine.rpartition("-")
+            fine = f"{stem}-{int(number) + 1}" if dash and number.isdecimal() else f"{fine}-2"
         taken.add(fine)
         found[name] = fine
         if fine != name:
