@@ -45,7 +45,7 @@ kind::registry! {
     incast::Incast, "A receiver asks all its senders at once for an answer each, again and again.";
     onoff::Onoff, "Self-similar background: superposed on/off sources with Pareto periods, as UDP.";
     disk_copy::DiskCopy, "A file from disk to disk by bbcp or GridFTP, over one or several streams.";
-    writes::Writes, "What an application wrote and when: a list of times and sizes over one connection.";
+    writes::Writes, "What an application wrote and when: times and sizes over one connection.";
     replay::Replay, "The flows of a trace: each a transfer with its start and size from a CSV file.";
 }
 

@@ -4262,7 +4262,7 @@ class DiskCopy(Table):
 
 @dataclass(kw_only=True, slots=True)
 class Writes(Table):
-    """What an application wrote and when: a list of times and sizes over one connection.
+    """What an application wrote and when: times and sizes over one connection.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
     to: Receiving hosts.
