@@ -124,6 +124,82 @@ class Beginning:
     ) -> Result:
         """Runs the scenario that `overrides` make of this one, from `at` on. `siblings`: overrides of branches to come."""
 
+@final
+class Network:
+    """The network of a scenario, with sockets for programs on its hosts: as Linux has them, without blocking.
+
+    A host is its place in `hosts()`. Errors are `OSError` with the number that Linux gives.
+    """
+
+    def __new__(
+        cls,
+        text: str,
+        name: str,
+        format: Format,
+        overrides: Overrides = "{}",
+        seed: int | None = None,
+        folder: str | PathLike[str] | None = None,
+        progress: Callable[[float, int], object] | None = None,
+        cancel: Cancel | None = None,
+        agreed: object = None,
+    ) -> Network: ...
+    @property
+    def now(self) -> int:
+        """Simulated time in picoseconds."""
+
+    @property
+    def end(self) -> int:
+        """When the scenario ends, in picoseconds: time does not go further."""
+
+    def hosts(self) -> list[tuple[str, str, str]]:
+        """Name, IPv4 and IPv6 address of each host."""
+
+    def socket(self, host: int, kind: int) -> int:
+        """A new socket of a host: 1 is a stream, 2 datagrams."""
+
+    def bind(self, fd: int, port: int) -> None: ...
+    def listen(self, fd: int, backlog: int) -> None: ...
+    def accept(self, fd: int) -> tuple[int, int, int]: ...
+    def connect(self, fd: int, host: int, port: int) -> None: ...
+    def error(self, fd: int) -> int:
+        """`SO_ERROR`, which is forgotten then; 0 for none."""
+
+    def send(self, fd: int, data: bytes) -> int: ...
+    def recv(self, fd: int, most: int, peek: bool = False) -> bytes: ...
+    def send_to(self, fd: int, data: bytes, host: int, port: int) -> int: ...
+    def recv_from(self, fd: int, most: int) -> tuple[bytes, int, int]: ...
+    def shutdown(self, fd: int, how: int) -> None:
+        """Ends reading (0), writing (1) or both (2)."""
+
+    def close(self, fd: int) -> None: ...
+    def name(self, fd: int) -> tuple[int, int]:
+        """Host and port of a socket; port 0 before it has one."""
+
+    def peer(self, fd: int) -> tuple[int, int]:
+        """Host and port that a socket is connected to."""
+
+    def poll(self, fd: int) -> int:
+        """What is ready: 1 readable, 2 writable."""
+
+    def watch(self, fd: int, mask: int) -> None:
+        """For what of a descriptor somebody waits: 1 readable, 2 writable, 0 nothing."""
+
+    def wait(self, until: int) -> list[tuple[int, int]]:
+        """What is ready of what is watched. If nothing is, time passes until something is, at most to `until` picoseconds."""
+
+    def is_idle(self) -> bool:
+        """Whether only a program can make something happen."""
+
+    def info(self, fd: int) -> dict[str, int | str] | None:
+        """Fields of `TCP_INFO` of a stream, and `congestion_control`; none of one that is gone."""
+
+    def set_number(self, fd: int, option: str, value: int) -> None:
+        """Sets `nodelay`, `cork`, `send_buffer`, `receive_buffer` (bytes), `user_timeout` (ms) or `aborts` of a stream."""
+
+    def set_congestion_control(self, fd: int, name: str) -> None: ...
+    def finish(self) -> Result:
+        """Closes the books; nothing can be called afterwards."""
+
 def run(
     text: str,
     name: str,

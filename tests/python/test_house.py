@@ -12,7 +12,7 @@ import rooms
 ROOT = Path(__file__).parents[2]
 
 # From the design, each level on those after it:
-# {py, fuzz, web}, explore, sim, scenario,
+# {py, fuzz, web}, {explore, virtual}, sim, scenario,
 # {traffic, trace, packetdrill}, {host, record}, {tcp, roce, link}, cc, {engine, random}, {units, stats}.
 LEVELS = [
     {"units", "stats"},
@@ -23,7 +23,7 @@ LEVELS = [
     {"traffic", "trace", "packetdrill"},
     {"scenario"},
     {"sim"},
-    {"explore"},
+    {"explore", "virtual"},
     {"fuzz", "py", "web"},
 ]
 

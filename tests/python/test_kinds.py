@@ -138,7 +138,7 @@ def names() -> set[str]:
 
 # Names of kinds that are also plain words of the language of tables, drawings and commands: `linux` is a stack, `classic` is ECN.
 WORDS = {"none", "red", "frames", "messages", "transfers", "users", "burst", "fast", "scalable", "compound", "replay"} | {
-    *("path", "star", "classic", "limited", "linux")
+    *("program", "path", "star", "classic", "limited", "linux")
 }
 
 # Files that name kinds, and why.

@@ -25,6 +25,7 @@ mod json;
 mod l2;
 mod listing;
 mod memory;
+mod network;
 mod number;
 mod packetdrill;
 mod prr;
@@ -57,6 +58,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     toml::register(module)?;
     run::register(module)?;
     branch::register(module)?;
+    network::register(module)?;
     capacity::register(module)?;
     trace::register(module)?;
     fates::register(module)?;

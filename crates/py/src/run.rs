@@ -227,7 +227,7 @@ impl Watcher {
     pub fn error(&mut self, source: &Source, error: Error) -> PyErr {
         match error {
             Error::Stopped => self.raised.take().unwrap_or_else(stopped),
-            Error::Unreachable(..) | Error::ManyPaths(..) | Error::ManyPlaces(..) => {
+            Error::Unreachable(..) | Error::ManyPaths(..) | Error::ManyPlaces(..) | Error::NoProgram(_) => {
                 scenario_error(format!("{}: {error}", source.name()))
             }
             Error::Guest { ref cause, .. } => guest_error(&error, cause.downcast_ref::<Raised>()),

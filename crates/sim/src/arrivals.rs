@@ -19,6 +19,8 @@ impl World {
                     self.begin_arrivals_of(traffic, Some(user), &format!("{path}/user[{user}]"));
                 }
             }
+            // What programs do is not known before they do it.
+            Carrier::Program => {}
             _ => self.begin_arrivals_of(traffic, None, &path),
         }
     }

@@ -98,6 +98,7 @@ impl Held {
         at: Time,
         watch: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Held, Error> {
+        crate::refuse_programs(&plan)?;
         let mut all = Plan::clone(&plan);
         all.changes.extend_from_slice(announced);
         let mut world = World::new(plan, &all, Recorder::memory(), Paths::default())?;

@@ -11,6 +11,8 @@ pub enum Error {
     ManyPaths(String, String),
     #[error("the shortest paths of all flows have more than {0} links together: say ecmp = \"none\", or fewer flows")]
     ManyPlaces(usize),
+    #[error("traffic {0} is what programs send: run them by elephan virtual")]
+    NoProgram(String),
     #[error("the run was stopped")]
     Stopped,
     /// A congestion control of the user's raised an error: `cause`, in its own language.

@@ -168,10 +168,14 @@ pub enum Application {
         wakes: [u64; 2],
     },
     Datagrams(Box<Datagrams>),
+    /// One direction of a connection of programs, by its call.
+    Program {
+        call: u32,
+    },
 }
 
 /// A stream of UDP datagrams or of raw frames.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Datagrams {
     /// Its own generator; none if a clock of its sender's says when and what it sends.
     pub source: Option<Source>,
@@ -236,7 +240,10 @@ impl Flow {
         match &mut self.application {
             Application::Stream { source, next, .. } => *next = first(source),
             Application::Datagrams(d) => d.next = d.source.as_mut().and_then(first),
-            Application::Messages(_) | Application::Transfer { .. } | Application::Copy { .. } => {}
+            Application::Messages(_)
+            | Application::Transfer { .. }
+            | Application::Copy { .. }
+            | Application::Program { .. } => {}
         }
     }
 
@@ -251,7 +258,7 @@ impl Flow {
         match &self.application {
             Application::Stream { next, .. } => at(next),
             Application::Messages(queue) => queue.next_arrival(),
-            Application::Transfer { .. } | Application::Copy { .. } => Time::NEVER,
+            Application::Transfer { .. } | Application::Copy { .. } | Application::Program { .. } => Time::NEVER,
             Application::Datagrams(d) => at(&d.next),
         }
     }
@@ -265,6 +272,7 @@ impl Flow {
                 wakes[usize::from(!is_sender)].min(size)
             }
             (Application::Messages(queue), _) if !is_sender || !queue.ended() => 0,
+            (Application::Program { .. }, _) => 0,
             (_, Some(size)) if done.is_none() => size,
             _ => u64::MAX,
         }

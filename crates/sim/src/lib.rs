@@ -24,6 +24,7 @@ mod net;
 mod observed;
 mod packet;
 mod pauses;
+mod program;
 mod roce;
 mod rows;
 mod sample;
@@ -37,12 +38,14 @@ mod world;
 pub use branch::{Branches, Held};
 pub use error::Error;
 pub use net::{Paths, Way};
+pub use program::{Address, End, Fate, Network, Report, Status};
 pub use world::Progress;
 
 use std::sync::Arc;
 
 use elephan_record::Recorder;
 use elephan_scenario::Plan;
+use elephan_traffic::{Carrier, Spec as _};
 use elephan_units::Time;
 use serde_json::Value;
 
@@ -72,7 +75,16 @@ pub fn run_on(
     watch: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(Value, Recorder), Error> {
     let plan = plan.into();
+    refuse_programs(&plan)?;
     let mut world = World::new(plan.clone(), &plan, recorder, paths)?;
     world.run(Time::ZERO, watch)?;
     world.finish()
+}
+
+/// A scenario whose programs are not there would be silent where they speak.
+fn refuse_programs(plan: &Plan) -> Result<(), Error> {
+    match plan.traffic.iter().find(|traffic| traffic.kind.carrier() == Carrier::Program) {
+        Some(traffic) => Err(Error::NoProgram(traffic.name.clone())),
+        None => Ok(()),
+    }
 }

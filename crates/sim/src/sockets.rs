@@ -39,9 +39,7 @@ impl World {
         }
         let socket = &mut self.sockets[dest as usize];
         if socket.number != number {
-            // The connection is gone; its last packets were still under way.
-            self.net.packets.free(packet);
-            return;
+            return self.stray(now, packet);
         }
         if p.flags & (flags::HEADED | flags::STAMPED) != 0
             && let Some(headers) = &mut socket.headers
@@ -186,7 +184,7 @@ impl World {
     ) {
         debug_assert!(self.flows[flow as usize].as_ref().is_none_or(|own| {
             let most = self.plan.traffic[own.traffic as usize].kind.carrier().packet_bytes();
-            most.is_some_and(|most| payload + if raw { 0 } else { u64::from(UDP_IP_HEADERS) } <= most)
+            most.is_none_or(|most| payload + if raw { 0 } else { u64::from(UDP_IP_HEADERS) } <= most)
         }));
         let packet = self.spare;
         let route = self.route_of_datagram(flow, route, seq);

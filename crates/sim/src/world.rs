@@ -11,7 +11,7 @@ use elephan_cc::train::Memory;
 use elephan_engine::{Event, prefetch};
 use elephan_record::Recorder;
 use elephan_scenario::Plan;
-use elephan_units::Time;
+use elephan_units::{Span, Time};
 
 use crate::Error;
 use crate::apps::FastOpens;
@@ -23,6 +23,7 @@ use crate::host::Hosts;
 use crate::ids::LinkId;
 use crate::net::{self, Delivered, Layout, Net, Onward, Paths};
 use crate::observed::observed_ports;
+use crate::program::Program;
 use crate::roce::Roce;
 use crate::tables::Tables;
 use crate::target::Target;
@@ -78,6 +79,8 @@ pub struct World {
     pub roce: Roce,
     /// Those that are not ideal.
     pub hosts: Hosts,
+    /// What programs outside the simulation have here, if any may.
+    pub program: Option<Box<Program>>,
 }
 
 impl World {
@@ -118,6 +121,7 @@ impl World {
             fast_open: FastOpens::default(),
             roce: Roce::default(),
             hosts: Hosts::of(plan),
+            program: Program::of(plan),
         };
         world.create_static_flows();
         world.begin_hosts();
@@ -152,27 +156,41 @@ impl World {
         watch: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(), Error> {
         let looks = if self.guests.any { BETWEEN_LOOKS_AT_GUESTS } else { BETWEEN_LOOKS };
+        loop {
+            let since = now;
+            let more;
+            (now, more) = self.events(now, bound, looks);
+            self.guests.check(&self.sockets, &self.flows, &self.plan)?;
+            if !more {
+                return Ok(());
+            }
+            self.look(now, now - since, looks, watch)?;
+        }
+    }
+
+    /// Tunes the queue of events, of which about `done` have happened in the `elapsed` time, writes rows, and lets somebody look.
+    pub fn look(
+        &mut self,
+        now: Time,
+        elapsed: Span,
+        done: u64,
+        watch: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<(), Error> {
+        self.net.events.tune(now, elapsed, done);
+        self.write_log()?;
+        let (events, packet_hops) = (self.events_done, self.packet_hops());
+        let progress = Progress { now, events, packet_hops, recorder: &self.recorder };
+        if watch(&progress) { Ok(()) } else { Err(Error::Stopped) }
+    }
+
+    /// The next `most` events, as [`World::some_events`] does them.
+    pub fn events(&mut self, now: Time, bound: Event, most: u64) -> (Time, bool) {
         let some = match (self.net.has_lanes, self.net.management.is_some()) {
             (_, true) => World::some_events::<false, true>,
             (true, false) => World::some_events::<true, false>,
             (false, false) => World::some_events::<false, false>,
         };
-        loop {
-            let since = now;
-            let more;
-            (now, more) = some(self, now, bound, looks);
-            self.guests.check(&self.sockets, &self.flows, &self.plan)?;
-            if !more {
-                return Ok(());
-            }
-            self.net.events.tune(now, now - since, looks);
-            self.write_log()?;
-            let (events, packet_hops) = (self.events_done, self.packet_hops());
-            let progress = Progress { now, events, packet_hops, recorder: &self.recorder };
-            if !watch(&progress) {
-                return Err(Error::Stopped);
-            }
-        }
+        some(self, now, bound, most)
     }
 
     /// Returns a world that goes on from here under `plan`, which differs in changes to come, and records into `recorder`.
@@ -204,6 +222,7 @@ impl World {
             fast_open: self.fast_open.clone(),
             roce: self.roce.clone(),
             hosts: self.hosts.clone(),
+            program: self.program.clone(),
             plan,
         };
         world.guests.any |= Guests::of(&world.plan).any;

@@ -21,6 +21,7 @@ mod recovery;
 pub mod rtt;
 mod scoreboard;
 mod segment;
+mod send_queue;
 mod sender;
 mod stacks;
 mod stats;
@@ -36,4 +37,5 @@ pub use fast_open::{
 pub use options::{DEFAULT_STACK, Options, Overrides, congestion_control_in, stack, stacks};
 pub use recovery::CaState;
 pub use segment::*;
+pub use send_queue::{SEND_BUFFER, SEND_BUFFER_MIN, SendQueue, size_goal};
 pub use stats::{Snapshot, Stats};

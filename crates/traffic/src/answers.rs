@@ -49,7 +49,7 @@ impl Kind {
         let carrier = self.carrier();
         let payload_bytes = match carrier {
             Carrier::Datagrams(most) | Carrier::Frames(most) => Some(most),
-            Carrier::Stream | Carrier::Messages(_) | Carrier::Transfers | Carrier::Users(_) | Carrier::Copy => None,
+            _ => None,
         };
         let is_datagram = matches!(carrier, Carrier::Datagrams(_));
         Answers {

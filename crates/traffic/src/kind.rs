@@ -35,6 +35,8 @@ pub enum Carrier {
     Users(u32),
     /// TCP, several connections of one transfer from disk to disk: a [`Program`](elephan_host::copy::Program) says when and how much, not a generator.
     Copy,
+    /// TCP and UDP, as programs outside the simulation open connections and send datagrams.
+    Program,
     /// UDP, one generator per flow: each offer is one datagram of so many payload bytes, at most these.
     Datagrams(u64),
     /// Ethernet frames without IP, one generator per flow: each offer is one frame that carries so many bytes, at most these.
@@ -55,13 +57,18 @@ impl Carrier {
         match self {
             Carrier::Datagrams(_) => Some("UDP"),
             Carrier::Frames(_) => Some("raw Ethernet"),
-            Carrier::Stream | Carrier::Messages(_) | Carrier::Transfers | Carrier::Users(_) | Carrier::Copy => None,
+            Carrier::Stream
+            | Carrier::Messages(_)
+            | Carrier::Transfers
+            | Carrier::Users(_)
+            | Carrier::Copy
+            | Carrier::Program => None,
         }
     }
 
     /// Whether its connections come one by one during the run, so that their number is not the scenario's.
     pub fn arrives(self) -> bool {
-        matches!(self, Carrier::Transfers | Carrier::Users(_))
+        matches!(self, Carrier::Transfers | Carrier::Users(_) | Carrier::Program)
     }
 
     /// Bytes of headers before the payload of a datagram, or before what a frame carries; `None` where the connections have headers
@@ -70,7 +77,12 @@ impl Carrier {
         match self {
             Carrier::Datagrams(_) => Some(UDP_HEADERS_BYTES),
             Carrier::Frames(_) => Some(0),
-            Carrier::Stream | Carrier::Messages(_) | Carrier::Transfers | Carrier::Users(_) | Carrier::Copy => None,
+            Carrier::Stream
+            | Carrier::Messages(_)
+            | Carrier::Transfers
+            | Carrier::Users(_)
+            | Carrier::Copy
+            | Carrier::Program => None,
         }
     }
 
@@ -78,7 +90,12 @@ impl Carrier {
     pub fn packet_bytes(self) -> Option<u64> {
         match self {
             Carrier::Datagrams(payload) | Carrier::Frames(payload) => Some(payload + self.headers_bytes()?),
-            Carrier::Stream | Carrier::Messages(_) | Carrier::Transfers | Carrier::Users(_) | Carrier::Copy => None,
+            Carrier::Stream
+            | Carrier::Messages(_)
+            | Carrier::Transfers
+            | Carrier::Users(_)
+            | Carrier::Copy
+            | Carrier::Program => None,
         }
     }
 }

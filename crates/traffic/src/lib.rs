@@ -46,6 +46,7 @@ kind::registry! {
     onoff::Onoff, "Self-similar background: superposed on/off sources with Pareto periods, as UDP.";
     disk_copy::DiskCopy, "A file from disk to disk by bbcp or GridFTP, over one or several streams.";
     writes::Writes, "What an application wrote and when: times and sizes over one connection.";
+    program::Program, "Real programs that open connections and send datagrams in virtual time.";
     replay::Replay, "The flows of a trace: each a transfer with its start and size from a CSV file.";
 }
 

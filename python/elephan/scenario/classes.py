@@ -77,6 +77,7 @@ class Scenario(ScenarioModel):
             | Onoff
             | DiskCopy
             | Writes
+            | ProgramTraffic
             | Replay
             | dict[str, Any]
         ]
@@ -4377,6 +4378,118 @@ class Writes(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class ProgramTraffic(Table):
+    """Real programs that open connections and send datagrams in virtual time.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
+    roce: Options of these connections with `transport = "roce"`.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "program")
+
+    from_: str | list[str]
+    to: str | list[str]
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "prague",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "explicit_rate",
+            "copa",
+            "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Prague
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | ExplicitRate
+        | Copa
+        | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoCongestionControl
+        | Guest
+        | Program
+        | ControllerFactory
+        | dict[str, Any]
+        | None
+    ) = None
+    transport: Literal["tcp", "roce"] | None = None
+    tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
+    roce: Roce | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Replay(Table):
     """The flows of a trace: each a transfer with its start and size from a CSV file.
 
@@ -4642,6 +4755,7 @@ __all__ = [
     "Prague",
     "Prio",
     "Program",
+    "ProgramTraffic",
     "Qcn",
     "ReadPoint",
     "Receive",

@@ -12,6 +12,8 @@ mod valid;
 use elephan_random::Stream;
 use serde_json::{Map, Value as Json, json};
 
+#[cfg(test)]
+pub use traffic::OF_PROGRAMS;
 pub use valid::{repaired, source, valid};
 
 pub type Table = Map<String, Json>;

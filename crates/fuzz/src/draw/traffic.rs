@@ -9,6 +9,9 @@ const EITHER: [&str; 4] = ["load", "rate_per_s", "arrivals_per_s", "gap"];
 /// Kinds of traffic that RoCE can carry.
 const RDMA: [&str; 6] = ["bulk", "messages", "transfers", "users", "incast", "replay"];
 
+/// What programs outside the simulation send: a run without them refuses it.
+pub const OF_PROGRAMS: &str = "program";
+
 /// Returns the kind that a form of traffic is of.
 fn named(form: &Json) -> Option<&str> {
     form["properties"]["kind"]["const"].as_str()
@@ -30,9 +33,10 @@ impl<'a> Draw<'a> {
         kinds.flat_map(|kind| self.branches(kind)).collect()
     }
 
-    /// Returns the names of all kinds of traffic.
+    /// Returns the names of all kinds of traffic that a run can do alone.
     pub(super) fn kinds(&self) -> Vec<&'a str> {
-        let mut names: Vec<&str> = self.forms().into_iter().filter_map(named).collect();
+        let kinds = self.forms().into_iter().filter_map(named);
+        let mut names: Vec<&str> = kinds.filter(|name| *name != OF_PROGRAMS).collect();
         names.dedup();
         names
     }

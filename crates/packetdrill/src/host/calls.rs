@@ -3,12 +3,11 @@
 use super::Host;
 use super::fast_open::MSG_FASTOPEN;
 use super::outcome::{Descriptor, Outcome, Progress, Transfer};
-use super::queue::size_goal;
 use super::socket::{Open, Role};
 use crate::script::{Call, Value};
 use crate::symbols::named;
 use crate::verdict::Stop;
-use elephan_tcp::State;
+use elephan_tcp::{State, size_goal};
 
 /// `net.core.somaxconn`: connections that may wait to be accepted at most.
 const SOMAXCONN: u64 = 4096;

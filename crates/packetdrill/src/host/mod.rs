@@ -12,7 +12,6 @@ mod messages;
 mod options;
 mod outcome;
 mod polled;
-mod queue;
 mod reports;
 mod socket;
 

@@ -1,12 +1,12 @@
 //! `setsockopt` and `getsockopt`.
 
 use super::calls::{is_open, number};
-use super::queue::SEND_BUFFER_MIN;
 use super::{Host, Outcome, Role};
 use crate::script::Value;
 use crate::symbols::{named, symbol};
 use crate::sysctl;
 use crate::verdict::Stop;
+use elephan_tcp::SEND_BUFFER_MIN;
 use elephan_units::Span;
 
 const SOL_IP: i64 = 0;

@@ -2,10 +2,9 @@
 
 use super::asked::Asked;
 use super::errors::ErrorQueue;
-use super::queue::{SEND_BUFFER, SendQueue};
 use crate::symbols::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP};
 use elephan_tcp::options::Acceptance;
-use elephan_tcp::{Endpoint, Flags, Linger, Options, Segment, State};
+use elephan_tcp::{Endpoint, Flags, Linger, Options, SEND_BUFFER, Segment, SendQueue, State};
 use elephan_units::{Bytes, Span, Time};
 use std::collections::VecDeque;
 

@@ -126,7 +126,7 @@ impl Resolver<'_> {
             let what = carrier.protocol().unwrap_or("RoCE");
             return self.report(at.key("fast_open"), format!("{} is {what}: it has no Fast Open", traffic.kind.name()));
         }
-        if transport == Transport::Roce && carrier == Carrier::Copy {
+        if transport == Transport::Roce && matches!(carrier, Carrier::Copy | Carrier::Program) {
             return self.report(at.key("transport"), format!("{} goes over TCP", traffic.kind.name()));
         }
         if transport == Transport::Roce && traffic.tcp != Overrides::default() {

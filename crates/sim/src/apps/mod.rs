@@ -7,8 +7,9 @@ mod sources;
 pub use fast_open::FastOpens;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use elephan_cc::Nic;
+use elephan_cc::{Nic, Spec};
 use elephan_engine::{Alarm, Bell};
 use elephan_scenario::{FlowPlan, Traffic};
 use elephan_tcp::{Endpoint, Options, State};
@@ -22,6 +23,22 @@ use crate::net::{NONE, Treatment};
 use crate::sockets::TCP_IP_HEADERS;
 use crate::target::Target;
 use crate::world::World;
+
+/// What an end of a connection is made of.
+#[derive(Clone, Copy)]
+pub struct Making<'a> {
+    pub options: &'a Arc<Options>,
+    /// Of a sender.
+    pub congestion_control: Option<&'a Spec>,
+    pub isn: u32,
+    /// This host and the other.
+    pub ends: (u32, u32),
+    pub key: u32,
+    /// What its flow is called by: traffic entry, plan and instance.
+    pub path: (u32, FlowPlan, u32),
+    /// Place and number of its flow.
+    pub flow: (u32, u32),
+}
 
 impl World {
     /// Prepares every flow that the scenario names, and the arrivals of those that it does not.
@@ -84,7 +101,7 @@ impl World {
                 expected: 0,
                 reordered: 0,
             })),
-            Carrier::Stream | Carrier::Transfers | Carrier::Users(_) | Carrier::Copy => {
+            Carrier::Stream | Carrier::Transfers | Carrier::Users(_) | Carrier::Copy | Carrier::Program => {
                 Application::Stream { source, next: None, total: 0 }
             }
         };
@@ -142,40 +159,17 @@ impl World {
         let path = (flow.traffic, flow.plan, flow.instance);
         let socket = |world: &mut World, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
             let options = &plan.options[options as usize];
-            let mut controller =
-                if is_sender { options.controller_of(&congestion_control) } else { options.controller() };
-            controller.set_seed(world.controller_seed(path, key ^ u32::from(is_sender)));
-            let route = world.net.routes.of_flow(from, to, key ^ u32::from(is_sender)).unwrap_or_default();
-            let first_link = world.net.routes.first_link(route);
-            if controller.reads_nic() {
-                controller.on_nic(&world.controller_nic((from, to), options, first_link));
-            }
-            if controller.probes()
-                && let Some(memory) = world.memories.get(&(from, to))
-            {
-                controller.recall(memory);
-            }
-            let mut endpoint = Endpoint::new(options, controller, isn);
-            if world.plan.record.info {
-                endpoint.keep_times();
-            }
-            Socket {
-                endpoint,
-                alarm: Alarm::default(),
-                route,
-                first_link,
-                peer: NONE,
-                flow: id,
-                number,
-                key: key ^ u32::from(is_sender),
-                highest: isn,
-                wake: 0,
-                seen: State::Closed,
-                noted: (0, 0),
-                is_sender,
-                queued: false,
-                headers: None,
-            }
+            let congestion_control = is_sender.then_some(&*congestion_control);
+            let key = key ^ u32::from(is_sender);
+            world.make_socket(Making {
+                options,
+                congestion_control,
+                isn,
+                ends: (from, to),
+                key,
+                path,
+                flow: (id, number),
+            })
         };
         let one = socket(self, sender, isn[0], from, to, true);
         let other = socket(self, receiver, isn[1], to, from, false);
@@ -196,6 +190,44 @@ impl World {
         }
         if let Some(flow) = &mut self.flows[id as usize] {
             (flow.sender, flow.receiver) = (one, other);
+        }
+    }
+
+    /// A new end of a connection. A sender has the congestion control of its traffic entry, a receiver that of its own options.
+    pub fn make_socket(&mut self, making: Making<'_>) -> Socket {
+        let Making { options, congestion_control, isn, ends: (from, to), key, path, flow: (flow, number) } = making;
+        let mut controller = congestion_control.map_or_else(|| options.controller(), |own| options.controller_of(own));
+        controller.set_seed(self.controller_seed(path, key));
+        let route = self.net.routes.of_flow(from, to, key).unwrap_or_default();
+        let first_link = self.net.routes.first_link(route);
+        if controller.reads_nic() {
+            controller.on_nic(&self.controller_nic((from, to), options, first_link));
+        }
+        if controller.probes()
+            && let Some(memory) = self.memories.get(&(from, to))
+        {
+            controller.recall(memory);
+        }
+        let mut endpoint = Endpoint::new(options, controller, isn);
+        if self.plan.record.info {
+            endpoint.keep_times();
+        }
+        Socket {
+            endpoint,
+            alarm: Alarm::default(),
+            route,
+            first_link,
+            peer: NONE,
+            flow,
+            number,
+            key,
+            highest: isn,
+            wake: 0,
+            seen: State::Closed,
+            noted: (0, 0),
+            is_sender: congestion_control.is_some(),
+            queued: false,
+            headers: None,
         }
     }
 
@@ -303,7 +335,7 @@ impl World {
                     endpoint.end_stream(now);
                 }
             }
-            Application::Transfer { .. } => {}
+            Application::Transfer { .. } | Application::Program { .. } => {}
             &mut Application::Copy { copy, stream, .. } => {
                 self.begin_stream(now, copy, stream);
             }
@@ -374,7 +406,7 @@ impl World {
                 Application::Datagrams(d) => d.next = None,
                 Application::Messages(queue) => queue.stop(),
                 Application::Stream { next, .. } => *next = None,
-                Application::Transfer { .. } => continue,
+                Application::Transfer { .. } | Application::Program { .. } => continue,
                 Application::Copy { .. } if sender != NONE => continue,
                 Application::Copy { .. } => {}
             }
@@ -393,7 +425,10 @@ impl World {
                     *total = endpoint.cut(now);
                     flow.size = flow.size.map(|size| size.min(*total));
                 }
-                Application::Transfer { .. } | Application::Copy { .. } | Application::Datagrams(_) => {}
+                Application::Transfer { .. }
+                | Application::Copy { .. }
+                | Application::Datagrams(_)
+                | Application::Program { .. } => {}
             }
             let (receiver, is_cut) = (flow.receiver, matches!(flow.application, Application::Stream { .. }));
             for end in [sender, receiver] {

@@ -12,8 +12,11 @@ use crate::world::World;
 impl World {
     /// A socket calls for its flow after a segment or a timer.
     pub fn attend(&mut self, now: Time, socket: u32) {
+        let id = self.sockets[socket as usize].flow;
+        if let Some(Flow { application: Application::Program { call }, .. }) = self.flows[id as usize] {
+            return self.attend_call(now, call, socket);
+        }
         let s = &mut self.sockets[socket as usize];
-        let id = s.flow;
         s.seen = s.endpoint.state();
         if s.seen == State::Closed && s.endpoint.gave_up() {
             self.give_up(now, socket);
@@ -60,7 +63,7 @@ impl World {
 
     /// An end has given its peer up: the flow is over, and whatever the other end still sends is lost on nobody.
     #[cold]
-    fn give_up(&mut self, now: Time, socket: u32) {
+    pub fn give_up(&mut self, now: Time, socket: u32) {
         let s = &self.sockets[socket as usize];
         let (peer, link, flow) = (s.peer, s.first_link, s.number);
         self.sockets[peer as usize].endpoint.forget(now);
@@ -217,6 +220,9 @@ impl World {
                     payload_bytes: bytes as i64,
                 });
             }
+        }
+        if self.program.is_some() {
+            self.report_datagram(number, seq);
         }
     }
 }

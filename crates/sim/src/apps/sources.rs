@@ -15,7 +15,7 @@ impl World {
     }
 
     /// The same for one flow of it: by its pair, so that another pair or connection shifts nobody's draws.
-    pub(super) fn flow_path(&self, traffic: u32, plan: FlowPlan, instance: u32) -> String {
+    pub fn flow_path(&self, traffic: u32, plan: FlowPlan, instance: u32) -> String {
         let name = |node: u32| &self.plan.nodes[node as usize].name;
         format!("{}/{}->{}[{instance}]", self.traffic_path(traffic), name(plan.from), name(plan.to))
     }

@@ -125,7 +125,10 @@ impl World {
                 self.pump(now, id);
             }
             Application::Datagrams(_) => self.send_next(now, id, offer.bytes),
-            Application::Stream { .. } | Application::Transfer { .. } | Application::Copy { .. } => {}
+            Application::Stream { .. }
+            | Application::Transfer { .. }
+            | Application::Copy { .. }
+            | Application::Program { .. } => {}
         }
     }
 

@@ -11,7 +11,7 @@
 //! Raw frames have the type of local experiments and are seen on Ethernet links only.
 //! Ethernet frames are seen without preamble and frame check sequence, and padded to 60 bytes on the wire and when received.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use elephan_link::Framing;
@@ -161,6 +161,7 @@ impl Layout {
             files,
             taps: self.taps,
             openers: Vec::new(),
+            ports: BTreeMap::new(),
             ends: plan.links.iter().map(|l| (l.from, l.to)).collect(),
             snap_bytes: plan.record.captures.snap_bytes,
         })
@@ -181,6 +182,13 @@ impl Layout {
             }
         }
     }
+}
+
+/// Ports of the ends of a flow that says none.
+fn ports(flow: u32) -> (u16, u16) {
+    let opener = OPENER_PORTS.start + flow % OPENER_PORTS.len() as u32;
+    let listener = LISTENER_PORTS.start + flow / OPENER_PORTS.len() as u32 % LISTENER_PORTS.len() as u32;
+    (opener as u16, listener as u16)
 }
 
 /// The type of a framing's packets, and what stands before their IP header.
@@ -242,6 +250,8 @@ pub struct Captures {
     taps: Vec<Tap>,
     /// By a flow's number: the node that opened it.
     openers: Vec<u32>,
+    /// Ports of flows that say theirs, by number: of the opener and of the other end.
+    ports: BTreeMap<u32, (u16, u16)>,
     /// Nodes at the near and the far end of each link.
     ends: Vec<(u32, u32)>,
     snap_bytes: Option<u32>,
@@ -251,6 +261,11 @@ impl Captures {
     /// Learns of a flow; they come in the order of their numbers.
     pub fn flow(&mut self, opener: u32) {
         self.openers.push(opener);
+    }
+
+    /// The ports of the opener of flow `number` and of the other end.
+    pub fn name_ports(&mut self, number: u32, ports: (u16, u16)) {
+        self.ports.insert(number, ports);
     }
 
     /// The first error of any file.
@@ -267,16 +282,10 @@ impl Captures {
     pub fn packet(&mut self, now: Time, tap: u32, packet: &Packet, sack: &SackBlocks, (first, last): (LinkId, LinkId)) {
         let tap = self.taps[tap as usize];
         let (source, destination) = (self.ends[first.index()].0, self.ends[last.index()].1);
-        let opener = OPENER_PORTS.start + packet.flow % OPENER_PORTS.len() as u32;
-        let listener = LISTENER_PORTS.start + packet.flow / OPENER_PORTS.len() as u32 % LISTENER_PORTS.len() as u32;
+        let (opener, listener) = self.ports.get(&packet.flow).copied().unwrap_or_else(|| ports(packet.flow));
         let there = self.openers[packet.flow as usize] == source;
         let (source_port, destination_port) = if there { (opener, listener) } else { (listener, opener) };
-        let ends = Ends {
-            source: address(source),
-            destination: address(destination),
-            source_port: source_port as u16,
-            destination_port: destination_port as u16,
-        };
+        let ends = Ends { source: address(source), destination: address(destination), source_port, destination_port };
         if packet.flags & flags::RAW != 0 {
             return self.raw_frame(now, tap, packet.ip_bytes, (source, destination));
         }

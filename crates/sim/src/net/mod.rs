@@ -28,6 +28,7 @@ mod nic;
 mod occurrence;
 mod pause;
 mod pause_intervals;
+mod payload;
 mod pfc;
 mod port;
 mod route;

@@ -41,7 +41,10 @@ impl World {
                 pair.sender.post(queue.pump(now, u64::MAX));
                 pair.ended = queue.ended();
             }
-            Application::Transfer { .. } | Application::Copy { .. } | Application::Datagrams(_) => {}
+            Application::Transfer { .. }
+            | Application::Copy { .. }
+            | Application::Datagrams(_)
+            | Application::Program { .. } => {}
         }
         let place = flow.roce;
         self.rearm(id);
@@ -110,7 +113,10 @@ impl World {
                 *total = pair.sender.cut();
                 flow.size = flow.size.map(|size| size.min(*total));
             }
-            Application::Transfer { .. } | Application::Copy { .. } | Application::Datagrams(_) => return,
+            Application::Transfer { .. }
+            | Application::Copy { .. }
+            | Application::Datagrams(_)
+            | Application::Program { .. } => return,
         }
         pair.ended = true;
         self.roce_go_on(now, place);

@@ -22,6 +22,7 @@ fn the_list() {
             "onoff",
             "disk-copy",
             "writes",
+            "program",
             "replay"
         ]
     );

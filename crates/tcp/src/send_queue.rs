@@ -6,13 +6,13 @@
 //! Room that a full buffer gains is told when a third of it is free (`sk_stream_is_writeable`). A buffer that the application has
 //! not set grows with the congestion window, when it was full and the window is not.
 
-use elephan_tcp::{Endpoint, Info};
+use crate::{Endpoint, Info};
 use std::collections::VecDeque;
 
 /// `tcp_wmem[1]` and `tcp_wmem[2]` of Linux.
-pub(super) const SEND_BUFFER: [u64; 2] = [16 << 10, 4 << 20];
+pub const SEND_BUFFER: [u64; 2] = [16 << 10, 4 << 20];
 /// `SOCK_MIN_SNDBUF`: smallest SO_SNDBUF.
-pub(super) const SEND_BUFFER_MIN: u64 = 4608;
+pub const SEND_BUFFER_MIN: u64 = 4608;
 /// Memory of a packet beside its bytes (`SKB_TRUESIZE` of an empty one).
 const PACKET_BYTES: u64 = 1280;
 /// Largest packet: 64 KiB of GSO less what headers may take.
@@ -25,8 +25,9 @@ const SEGMENTS_MIN: u64 = 10;
 /// `TCP_MSS_DEFAULT`: windows below are not halved.
 const WINDOW_SMALL: u64 = 536;
 
+/// The send buffer of a socket.
 #[derive(Clone, Debug)]
-pub(super) struct SendQueue {
+pub struct SendQueue {
     /// SO_SNDBUF, doubled.
     pub limit: u64,
     /// The application has set it.
@@ -49,6 +50,7 @@ pub(super) struct SendQueue {
 }
 
 impl SendQueue {
+    /// An empty buffer that begins with `limit` and grows to `most`.
     pub fn new([limit, most]: [u64; 2], low_water: u64) -> SendQueue {
         SendQueue {
             limit,
@@ -164,7 +166,7 @@ impl SendQueue {
 }
 
 /// Bytes of the packets that a writer fills, under the largest window that the peer has offered.
-pub(super) fn size_goal(endpoint: &Endpoint, window: u64) -> u64 {
+pub fn size_goal(endpoint: &Endpoint, window: u64) -> u64 {
     let mss = endpoint.mss().max(1);
     let cutoff = if window > WINDOW_SMALL { window >> 1 } else { window };
     let goal = if cutoff > 0 { GOAL_MAX.min(cutoff) } else { GOAL_MAX };
