@@ -20,19 +20,44 @@ def command(
     file: Annotated[str, Argument(metavar="FILE", help="A file of another program, or topohub:NAME.")],
     out: Annotated[Path | None, Option(metavar="FILE", help="The scenario; without it, it is printed.")] = None,
     rate: Annotated[str, Option(metavar="RATE", help="Rate of links of which the file says none.")] = "1 Gbps",
+    demands: Annotated[
+        str | None,
+        Option(
+            metavar="file|gravity",
+            help="gravity: a demand for each pair of nodes, in proportion to the product of their populations or numbers of links; "
+            "default: those of the file, or a few pairs.",
+        ),
+    ] = None,
     load: Annotated[
         str | None,
-        Option(metavar="RATE|PERCENT", help='All demands together, or what the busiest link is offered; default: "50 %".'),
+        Option(
+            metavar="RATE|PERCENT",
+            help='All demands together, or what the busiest link is offered ("50 %", the default), or what links are offered on '
+            'average ("mean 20 %").',
+        ),
     ] = None,
     flows: Annotated[
         int | None,
         Option(parser=whole(1, 1_000_000), metavar="N", help="The N largest demands; without demands, N flows drawn by gravity."),
     ] = None,
+    traffic: Annotated[str, Option(metavar="messages|transfers", help="What carries the demands over TCP.")] = "messages",
+    size: Annotated[
+        str | None,
+        Option(
+            metavar="SIZE",
+            help="Sizes as a scenario has them, or a published distribution such as web-search; default: 100 kB on average.",
+        ),
+    ] = None,
+    open_loop: Annotated[
+        str, Option("--open-loop", metavar="PERCENT", help="The share of each demand that datagrams at random times carry.")
+    ] = "0 %",
     tc: Annotated[Path | None, Option(metavar="FILE", help="Lines of tc for the links of a containerlab or Mininet file.")] = None,
 ) -> None:
     if out is not None and any(out.exists() and os.path.exists(one) and out.samefile(one) for one in (file, tc) if one):
         raise InputError(f"--out {out}: it is the file to read")
-    made = import_network(file, rate=rate, load=load, flows=flows, tc=tc)
+    made = import_network(
+        file, rate=rate, demands=demands, load=load, flows=flows, traffic=traffic, size=size, open_loop=open_loop, tc=tc
+    )
     for line in made.notes:
         print(line, file=sys.stderr)
     if out is None:

@@ -18,6 +18,7 @@ LENGTHS = ("dist", "length", "km", "distance", "dist_km", "length_km", "distance
 DELAYS = ("delay", "latency", "delay_ms", "latency_ms")
 RATES = ("bandwidth", "LinkSpeedRaw", "capacity", "rate", "bw", "speed", "bandwidth_bps", "capacity_bps")
 LOSSES = ("packet_loss", "loss")
+PEOPLE = ("population", "Population", "pop")
 HOSTS = ("host", "server", "client", "endhost", "terminal", "end-host")
 _ROLES = ("role", "type", "kind", "node_type")
 _PLACES = (("Longitude", "Latitude"), ("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"))
@@ -149,16 +150,17 @@ def _network(
     made = Network(Notes(text.name), text.format)
     lines = text.nodes if len(text.nodes) == len(nodes) else [1 if text.format == "JSON" else 0] * len(nodes)
     where: dict[str, tuple[float, float]] = {}
+    people = next((key for key in PEOPLE if all(_people(words, key) for _, words in nodes)), "")
     for (key, words), line in zip(nodes, lines, strict=True):
         name = next((str(words[one]) for one in ("name", "label") if words.get(one) not in (None, "")), str(key))
         if name in made.nodes:
             name = f"{name}-{key}"
         made.by_id[str(key)] = name
-        made.nodes[name] = Node(name, line, _forwards(words))
-        if (place := _place(words)) is not None:
+        made.nodes[name] = Node(name, line, _forwards(words), _place(words), _people(words, people))
+        if (place := made.nodes[name].place) is not None:
             where[name] = place
         for other in words:
-            if other not in (*_NAMES, *_ROLES, *(one for pair in _PLACES for one in pair)):
+            if other not in (people, *_NAMES, *_ROLES, *(one for pair in _PLACES for one in pair)):
                 made.notes.left_out(line, f"{other} of nodes")
     paired: list[Link] = []
     for number, (source, target, words) in enumerate(edges):
@@ -171,13 +173,19 @@ def _network(
             back.ways[1].clear()
             back.ways[1].update(link.ways[0])
         else:
-            made.join(link)
+            made.join(link, not directed)
     return made
 
 
 def _forwards(words: Mapping[str, Any]) -> bool | None:
     found = [str(words[key]).lower() for key in _ROLES if key in words]
     return False if any(one in HOSTS for one in found) else True if found else None
+
+
+def _people(words: Mapping[str, Any], key: str) -> float | None:
+    """Returns the population of a node by the attribute that has it, or None."""
+    found = net.number_and_unit(words.get(key))
+    return found[0] if found and found[0] > 0 and not found[1] else None
 
 
 def _place(words: Mapping[str, Any]) -> tuple[float, float] | None:

@@ -19,16 +19,24 @@ Keys = dict[str, Any]  # keys of a link as the scenario language has them
 
 @dataclass
 class Node:
-    """A node as its file names it. `forwards` says whether it is a switch; None if the file does not say."""
+    """A node as its file names it. `forwards` says whether it is a switch; None if the file does not say.
+
+    `place` is its longitude and latitude in degrees, `people` its population; None if the file does not say.
+    """
 
     name: str
     line: int
     forwards: bool | None = None
+    place: tuple[float, float] | None = None
+    people: float | None = None
 
 
 @dataclass
 class Link:
-    """A link between two nodes; `ways` has what differs: the keys from `a` to `b`, and from `b` to `a`."""
+    """A link between two nodes; `ways` has what differs: the keys from `a` to `b`, and from `b` to `a`.
+
+    `beside` has, for each direction, the keys of further links between the same nodes.
+    """
 
     a: str
     b: str
@@ -36,6 +44,7 @@ class Link:
     ways: tuple[Keys, Keys] = field(default_factory=lambda: ({}, {}))
     ports: tuple[str, str] = ("", "")
     why: list[str] = field(default_factory=list)
+    beside: tuple[list[Keys], list[Keys]] = field(default_factory=lambda: ([], []))
 
     def both(self, **keys: Any) -> None:
         """Sets keys of both directions."""
@@ -87,18 +96,36 @@ class Network:
     def fail(self, line: int, what: str) -> InputError:
         return wrong(self.notes.name, line, what)
 
-    def join(self, link: Link) -> None:
-        """Adds a link; one to the node itself, and a second one between the same nodes, are left out and told."""
+    def join(self, link: Link, both: bool = True) -> None:
+        """Adds a link. A link to the node itself is left out and told.
+
+        A scenario has one link between two nodes, so links side by side are kept as one link with their rates together
+        (`bundled`). `both` is false if the link is one direction of a directed graph.
+        """
         if link.a == link.b:
             self.notes.left_out(link.line, f"the link of {link.a} to itself")
-        elif self.between(link.a, link.b) is not None:
-            self.notes.left_out(link.line, f"another link between {link.a} and {link.b}: a scenario has one")
+        elif (other := self.between(link.a, link.b)) is not None:
+            turned = other.a != link.a
+            for way in (0, 1) if both else (0,):
+                other.beside[way ^ turned].append(link.ways[way])
+            self._bundled.setdefault(id(other), (other, link.line))
         else:
             self.links.append(link)
             self._by_pair[frozenset((link.a, link.b))] = link
 
+    def bundle(self, rate: str) -> None:
+        """Gives each link the rates of the links beside it, and tells so; `rate` is that of a link without one."""
+        for link, line in self._bundled.values():
+            for way, others in zip(link.ways, link.beside, strict=True):
+                way["rate"] = rate_text(sum(rate_bps({"rate": rate, **one}) for one in (way, *others)))
+            count = 1 + max(map(len, link.beside))
+            link.why.append(f"{count} links side by side")
+            what = f"the {count} links between {link.a} and {link.b} are one with their rates together and the delay of the first"
+            self.notes.assumed(line, f"{what}: a scenario has one link between two nodes")
+
     def __post_init__(self) -> None:
         self._by_pair: dict[frozenset[str], Link] = {}
+        self._bundled: dict[int, tuple[Link, int]] = {}
 
     def between(self, a: str, b: str) -> Link | None:
         """Returns the link between two nodes, whichever is first."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from elephan.base.errors import InputError
 from elephan.base.paths import as_path
@@ -15,13 +17,14 @@ from elephan.scenario.foreign.clab import read_clab
 from elephan.scenario.foreign.graphs import read_graph, read_topohub
 from elephan.scenario.foreign.mininet import read_mininet
 from elephan.scenario.foreign.names import named
-from elephan.scenario.foreign.network import Link, Network, Node, number_and_unit, rate_text, wrong
-from elephan.scenario.foreign.offered import FLOWS, Routes, busiest, gravity, largest
+from elephan.scenario.foreign.network import Link, Network, Node, rate_text, wrong
+from elephan.scenario.foreign.offered import FLOWS, Demands, Routes, Shares, drawn, gravity, largest, masses, shares
 from elephan.scenario.foreign.tc import path_of_tc, place, read_tc
+from elephan.scenario.foreign.traffic import BUSIEST, Load, Wanted
 
-BUSIEST = 0.5  # what the busiest link is offered of its rate, unless told otherwise
 LARGEST_BYTES = 64 * 2**20
 _FORMATS = "GraphML, GML, node-link JSON, containerlab YAML, a Mininet script, lines of tc, or topohub:NAME"
+BULK = "bulk"
 _GRAPHS = ("GraphML", "GML", "JSON")
 
 
@@ -44,43 +47,36 @@ def import_network(
     file: str | os.PathLike[str],
     *,
     rate: float | str = "1 Gbps",
+    demands: str | None = None,
     load: float | str | None = None,
     flows: int | None = None,
+    traffic: str = "messages",
+    size: str | Mapping[str, Any] | None = None,
+    open_loop: float | str = 0.0,
     tc: str | os.PathLike[str] | None = None,
 ) -> Imported:
     """Returns the scenario of a network in a file of another program, or of `topohub:NAME`.
 
-    `rate` is that of links whose file names none. `load` is the total of all demands, or in per cent ("30 %") what the
-    busiest link is offered. `flows` is how many demands are kept or drawn. `tc` is a file with lines of tc for the links.
+    `rate` is that of links whose file names none. `demands`: `"file"` or `"gravity"`, which gives each pair of nodes a demand in
+    proportion to the product of their masses (population, or number of links); without it those of the file, or a few pairs.
+    `load` is the total of all demands, or in per cent what the busiest link is offered (`"30 %"`), or links on average
+    (`"mean 30 %"`). `flows` is how many demands are kept or drawn. `traffic` is the elastic traffic, `"messages"` or
+    `"transfers"`, with its `size` as a scenario has it or the name of a published distribution. `open_loop` is the share of each
+    demand that Poisson datagrams are. `tc` is a file with lines of tc for the links.
 
     >>> from pathlib import Path
     >>> _ = Path("two.gml").write_text('graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 dist 200 bandwidth "10M" ] ]')
     >>> imported = el.import_network("two.gml", flows=1)
     >>> imported.switches, imported.hosts, 'delay = "1 ms"' in imported.text
     (2, 2, True)
+    >>> el.import_network("two.gml", demands="gravity", load="mean 30 %", traffic="transfers", open_loop="20 %").flows
+    2
     """
     bps = bits_per_second(rate)
     if not 1 <= bps <= 1e14:
         raise InputError(f"a rate is from 1 bps to 100 Tbps, not {bps:g} bps")
-    if flows is not None and flows < 1:
-        raise InputError(f"flows is at least 1, not {flows}")
-    network = _read(file, tc)
-    return _scenario(network, bps, _share_or_rate(load), flows)
-
-
-def _share_or_rate(load: float | str | None) -> tuple[str, float] | None:
-    """Returns ("share", 0.3) of "30 %", ("rate", bit/s) of a rate, or None."""
-    if load is None:
-        return None
-    percent = number_and_unit(load) if isinstance(load, str) else None
-    if percent is not None and percent[1] == "%":
-        if not 0 < percent[0] <= 1000:
-            raise InputError(f"a load in per cent is above 0 and at most 1000 %, not {load}")
-        return "share", percent[0] / 100
-    bps = bits_per_second(load)
-    if not bps >= 1:
-        raise InputError(f"a load is at least 1 bps, not {load}")
-    return "rate", bps
+    wanted = Wanted.read(demands, load, flows, traffic, size, open_loop)
+    return _scenario(_read(file, tc), bps, wanted)
 
 
 def _text(path: Path) -> str:
@@ -162,6 +158,7 @@ def _complete(network: Network, bps: float) -> None:
                 link.why.append(f"{key} assumed")
                 for way in link.ways:
                     way.setdefault(key, text)
+    network.bundle(rate_text(bps))
 
 
 def _attached(network: Network) -> Network:
@@ -175,54 +172,80 @@ def _attached(network: Network) -> Network:
     return whole
 
 
-def _scenario(network: Network, bps: float, load: tuple[str, float] | None, flows: int | None) -> Imported:
+def _scenario(network: Network, bps: float, wanted: Wanted) -> Imported:
     _complete(network, bps)
     ends = write.Ends(network, named(network))
     routes = Routes(network)
-    demands = {pair: amount for pair, amount in network.demands.items() if _reached(pair, network, routes)}
-    if network.matrix and flows is not None and len(demands) > flows:
-        network.notes.left_out(0, f"{len(demands) - flows} smaller demands, by --flows")
-        demands = largest(demands, flows)
-    bulk = not demands and flows is None and load is None and network.format not in _GRAPHS
-    demands = demands or gravity(network, ends.sends, routes, 1 if bulk else flows or FLOWS)
-    if bulk:
-        demands = next(({(a, b): 1.0} for b in reversed(ends.sends) for a in ends.sends if a != b and b in routes.before(a)), {})
+    demands, of = _demands(network, ends, routes, wanted)
     if not demands:
         raise wrong(network.notes.name, 0, "no two hosts reach each other over links and switches")
-    unit_bps = 1.0 if bulk else _unit(network, ends, demands, load)
-    if bulk:
+    if of == BULK:
         network.notes.assumed(0, "one bulk flow: the file says nothing of traffic")
         traffic = list(write.bulk_lines(ends, next(iter(demands))))
     else:
-        traffic = list(write.traffic_lines(ends, demands, unit_bps, "demand" if network.matrix else "gravity"))
+        unit_bps = _unit(network, ends, demands, of, wanted)
+        traffic = list(wanted.lines(ends, demands, unit_bps, of))
     network.notes.assumed(0, "a queue of 1000 packets at ports of switches of which the file says none")
     if ends.attached:
         network.notes.assumed(0, "a host at each node, over 10 Gb/s without delay")
     title = f"{Path(network.notes.name).name}: {counted(len(network.nodes), 'node')}, {counted(len(network.links), 'link')}"
     links = [line for one in network.links for line in (*write.link_lines(one, ends.name, ends.hosts, network.notes.name), "")]
-    text = "\n".join([*write.head(network, title), *write.node_lines(ends), *links, *traffic]) + "\n"
+    text = "\n".join([*write.head(network, title), *write.node_lines(ends, network), *links, *traffic]) + "\n"
     hosts = len(ends.attached) or len(ends.hosts)
     return Imported(text, network.notes.lines(), len(ends.switches), hosts, len(network.links), len(demands))
 
 
+def _demands(network: Network, ends: write.Ends, routes: Routes, wanted: Wanted) -> tuple[Demands, str]:
+    """Returns the demands by pairs of nodes, and what they are: those of the file, by gravity, or one bulk flow."""
+    if wanted.demands == "gravity":
+        mass, what = masses(network, ends.sends, routes)
+        network.notes.assumed(0, f"demands in proportion to the product of the masses of both nodes (gravity); mass: {what}")
+        return _fewer(gravity(mass, routes), network, wanted.flows), "gravity"
+    if wanted.demands == "file" and not network.matrix:
+        raise wrong(network.notes.name, 0, "the file has no demands; take demands gravity")
+    found = {pair: amount for pair, amount in network.demands.items() if _reached(pair, network, routes)}
+    if found:
+        return _fewer(found, network, wanted.flows), "demand"
+    asked = wanted.flows is not None or wanted.load is not None
+    if network.format in _GRAPHS or asked:
+        return drawn(masses(network, ends.sends, routes)[0], routes, wanted.flows or FLOWS), "gravity"
+    return dict([((a, b), 1.0) for b in reversed(ends.sends) for a in ends.sends if routes.reach(a, b)][:1]), BULK
+
+
+def _fewer(demands: Demands, network: Network, flows: int | None) -> Demands:
+    """Returns the demands, or the largest if their number is limited."""
+    if flows is None or len(demands) <= flows:
+        return demands
+    kept = largest(demands, flows)
+    share = 1 - sum(kept.values()) / sum(demands.values())
+    network.notes.left_out(0, f"{len(demands) - flows} smaller demands, by --flows: {100 * share:.2g} % of the matrix")
+    return kept
+
+
 def _reached(pair: tuple[str, str], network: Network, routes: Routes) -> bool:
-    if pair[0] in network.nodes and pair[1] in routes.before(pair[0]):
+    if {*pair} <= {*network.nodes} and routes.reach(*pair):
         return True
     network.notes.left_out(0, f"the demand from {pair[0]} to {pair[1]}: no path")
     return False
 
 
-def _unit(network: Network, ends: write.Ends, demands: dict[tuple[str, str], float], load: tuple[str, float] | None) -> float:
+def _unit(network: Network, ends: write.Ends, demands: Demands, of: str, wanted: Wanted) -> float:
     """Returns the load in bit/s of one unit of demand, and tells what it is."""
     whole, total = network, sum(demands.values())
     pairs = demands
     if ends.attached:
         whole, pairs = _attached(network), {(f"{a}\0", f"{b}\0"): amount for (a, b), amount in demands.items()}
-    most = busiest(whole, pairs, Routes(whole))
-    unit = load[1] / total if load is not None and load[0] == "rate" else (load[1] if load is not None else BUSIEST) / most
-    what = "the matrix" if network.matrix else "demands by gravity (the file has none)"
-    said = (
-        f"one unit of {what} is {rate_text(unit)}: {rate_text(unit * total)} in all, {100 * unit * most:.3g} % of the busiest link"
-    )
-    network.notes.assumed(0, f"{said}; messages of {write.SIZE} in the mean")
+    most = shares(whole, pairs, Routes(whole))
+    unit = _of_load(wanted.load or Load("busiest", BUSIEST), most, total)
+    what = "the matrix" if of == "demand" else "demands by gravity" + ("" if wanted.demands else " (the file has none)")
+    said = f"one unit of {what} is {rate_text(unit)}: {rate_text(unit * total)} in all, {100 * unit * most.busiest:.3g} % of the "
+    said += f"busiest link, {100 * unit * most.mean:.3g} % of links on average"
+    network.notes.assumed(0, f"{said}; {wanted.words()}")
     return unit
+
+
+def _of_load(load: Load, of_unit: Shares, total: float) -> float:
+    """Returns the load in bit/s of one unit of demand that a load asks for."""
+    if load.kind == "rate":
+        return load.amount / total
+    return load.amount / (of_unit.mean if load.kind == "mean" else of_unit.busiest)

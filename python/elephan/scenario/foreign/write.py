@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from elephan.base.errors import visible
+from elephan.scenario import places
 from elephan.scenario.foreign.names import host_of
 from elephan.scenario.foreign.network import Keys, Link, Network, rate_text
 
 QUEUE = {"kind": "fifo", "limit": "1000 p"}
-SIZE = "100 kB"
 _COMMENTS = 100  # notes in the file at most
 ACCESS = {"rate": "10 Gbps", "delay": "0 s"}
 
@@ -65,21 +65,6 @@ class Ends:
         return list(self.attached) or self.hosts
 
 
-def traffic_lines(ends: Ends, demands: Mapping[tuple[str, str], float], bps: float, unit: str) -> Iterator[str]:
-    """Gives the entries of traffic: messages at random times whose load is the demand; `bps` is the load of one unit."""
-    taken = set[str]()
-    for (a, b), amount in demands.items():
-        name = f"{ends.name[a]}-to-{ends.name[b]}"
-        while name in taken:
-            name += "-again"
-        taken.add(name)
-        yield "[[traffic]]" + (f"  # {unit} {amount:g}" if unit else "")
-        yield f'name = "{name}"'
-        yield f'kind = "messages"\nfrom = "{ends.host(a)}"\nto = "{ends.host(b)}"'
-        yield f'size = {{ exponential = "{SIZE}" }}'
-        yield f'load = "{rate_text(amount * bps)}"\n'
-
-
 def bulk_lines(ends: Ends, pair: tuple[str, str]) -> Iterator[str]:
     a, b = map(ends.host, pair)
     yield f'[[traffic]]  # assumed: the file says nothing of traffic\nname = "bulk"\nkind = "bulk"\nfrom = "{a}"\nto = "{b}"'
@@ -96,11 +81,14 @@ def head(network: Network, title: str) -> Iterator[str]:
     yield 'duration = "10 s"  # assumed\nwarmup = "1 s"  # assumed\n'
 
 
-def node_lines(ends: Ends) -> Iterator[str]:
-    for one in ends.hosts:
-        yield f"[hosts.{ends.name[one]}]"
-    for one in ends.switches:
-        yield f"[switches.{ends.name[one]}]"
+def node_lines(ends: Ends, network: Network) -> Iterator[str]:
+    """Gives a table for each node, with its coordinates as a comment that `elephan.scenario.places` reads."""
+
+    def table(kind: str, one: str) -> str:
+        return f"[{kind}.{ends.name[one]}]{places.comment(network.nodes[one].place)}"
+
+    yield from (table("hosts", one) for one in ends.hosts)
+    yield from (table("switches", one) for one in ends.switches)
     for host in ends.attached.values():
         yield f"[hosts.{host}]"
     yield ""
