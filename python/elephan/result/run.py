@@ -18,6 +18,7 @@ from elephan.base.signals import from_outside
 from elephan.result import folder
 from elephan.scenario import core
 from elephan.scenario.guestsource import provenance
+from elephan.scenario.places import places_of
 from elephan.scenario.source import Source, check_regular, open_source, read_json, read_object, read_text
 from elephan.statistic import measures
 from elephan.statistic.measures import statistic
@@ -272,6 +273,7 @@ def guests(source: Source, resolved: Mapping[str, Any]) -> dict[str, Any]:
 
 def _manifest(source: Source, overrides: Mapping[str, Any], result: Any) -> dict[str, Any]:
     origins, resolved = json.loads(result.provenance), json.loads(result.resolved)
+    places = places_of(source.text)
     return {
         **folder.manifest_head("run", source.stem),
         **vars(source.noted(overrides)),
@@ -284,6 +286,7 @@ def _manifest(source: Source, overrides: Mapping[str, Any], result: Any) -> dict
         "events": int(result.events),
         "packet_hops": int(result.packet_hops),
         "captures": list(result.captures),
+        **({"places": {name: list(place) for name, place in places.items()}} if places else {}),
         **({"shared_s": float(result.shared_s)} if result.shared_s else {}),
     }
 

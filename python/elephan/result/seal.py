@@ -12,9 +12,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _is_place(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))
+
+
 _TYPES: dict[str, Callable[[Any], bool]] = {
     "files": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
     "digests": lambda value: isinstance(value, dict) and all(isinstance(one, str) for one in value.values()),
+    "places": lambda value: isinstance(value, dict) and all(_is_place(one) for one in value.values()),
     "kept": lambda value: isinstance(value, dict) and _is_number(value.get("within")) and isinstance(value.get("what"), str),
 }
 

@@ -12,10 +12,12 @@ from elephan.report.words.warnings import warnings
 from elephan.result.run import Run, load_run
 from elephan.statistic import measures
 from elephan.table.classes import RUN
+from elephan.table.network import directions
 from elephan.table.rows import texts
 
 _PAGE = "elephan.report.page.run_page"
 _WIDTH_MAX = 100  # of a picture
+_LINKS_MIN, _LINKS_SHOWN = 8, 5  # links between switches: a network with fewer has no table of the busiest
 
 
 def tables(run: Run, screen: Screen) -> None:
@@ -27,6 +29,7 @@ def tables(run: Run, screen: Screen) -> None:
         of = ", ".join(part for part in (measures.place_of(run, name), measures.time_of(run, name)) if part)
         table.add_row(name, show(value, measures.unit_of(name), 4), of)
     screen.print(table)
+    _links(run, screen)
     hops = run.manifest["packet_hops"]
     stacks = ", ".join(sorted({stack for stack in texts(run.flows, "stack") if stack}))
     said = f"; TCP stack {stacks}" if stacks else ""
@@ -34,6 +37,18 @@ def tables(run: Run, screen: Screen) -> None:
     screen.print(f"{counted(hops, 'packet-hop')}{shared} in {show(run.manifest['wall_s'], 's')}{said}", style="dim")
     if files := run.captures:
         screen.long(f"captures: {files[0] if len(files) == 1 else f'{len(files)} files in {files[0].parent}'}")
+
+
+def _links(run: Run, screen: Screen) -> None:
+    """Prints the busiest links of a larger network of switches."""
+    found = directions(run)
+    if len(found) < 2 * _LINKS_MIN:
+        return
+    table = grid("busiest links", "busy", "of", "drops", "mean queue")
+    for one in sorted(found, key=lambda one: -one.utilisation)[:_LINKS_SHOWN]:
+        busy, rate = show(one.utilisation, "%", 3), show(one.rate_bps, "bps")
+        table.add_row(f"{one.sender} → {one.receiver}", busy, rate, show(one.drops, "1", 9), show(one.queue_bytes, "bytes", 3))
+    screen.print(table)
 
 
 def compared(where: Path) -> Compared:

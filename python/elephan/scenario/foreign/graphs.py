@@ -6,13 +6,14 @@ import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elephan.base.errors import InputError
 from elephan.scenario.foreign import network as net
 from elephan.scenario.foreign.clab import missing
 from elephan.scenario.foreign.network import Link, Network, Node, Notes, wrong
+from elephan.scenario.places import Place
 
 LENGTHS = ("dist", "length", "km", "distance", "dist_km", "length_km", "distance_km")
 DELAYS = ("delay", "latency", "delay_ms", "latency_ms")
@@ -35,7 +36,7 @@ def _networkx() -> Any:
     return networkx
 
 
-def _places(pattern: re.Pattern[str] | None, text: str) -> list[int]:
+def _begins(pattern: re.Pattern[str] | None, text: str) -> list[int]:
     """Returns the lines in which something begins."""
     found, line, before = [], 1, 0
     for one in pattern.finditer(text) if pattern else ():
@@ -85,8 +86,8 @@ class Graph:
 
     def __init__(self, text: str, name: str, format: str) -> None:
         self.name, self.format = name, format
-        self.edges = _places(_EDGES.get(format), text)
-        self.nodes = _places(_OPENS.get(format), text)
+        self.edges = _begins(_EDGES.get(format), text)
+        self.nodes = _begins(_OPENS.get(format), text)
         self.by_ends: dict[frozenset[str], list[int]] = defaultdict(list)
         if format in ("GraphML", "GML"):
             self._find(text)
@@ -150,15 +151,16 @@ def _network(
     made = Network(Notes(text.name), text.format)
     lines = text.nodes if len(text.nodes) == len(nodes) else [1 if text.format == "JSON" else 0] * len(nodes)
     where: dict[str, tuple[float, float]] = {}
+    placed = _places(nodes)
     people = next((key for key in PEOPLE if all(_people(words, key) for _, words in nodes)), "")
-    for (key, words), line in zip(nodes, lines, strict=True):
+    for (key, words), line, place in zip(nodes, lines, placed, strict=True):
         name = next((str(words[one]) for one in ("name", "label") if words.get(one) not in (None, "")), str(key))
         if name in made.nodes:
             name = f"{name}-{key}"
         made.by_id[str(key)] = name
-        made.nodes[name] = Node(name, line, _forwards(words), _place(words), _people(words, people))
-        if (place := made.nodes[name].place) is not None:
-            where[name] = place
+        made.nodes[name] = Node(name, line, _forwards(words), place, _people(words, people))
+        if place is not None and place.degrees is not None:
+            where[name] = place.degrees
         for other in words:
             if other not in (people, *_NAMES, *_ROLES, *(one for pair in _PLACES for one in pair)):
                 made.notes.left_out(line, f"{other} of nodes")
@@ -188,16 +190,25 @@ def _people(words: Mapping[str, Any], key: str) -> float | None:
     return found[0] if found and found[0] > 0 and not found[1] else None
 
 
-def _place(words: Mapping[str, Any]) -> tuple[float, float] | None:
-    pairs = [(words.get(east), words.get(north)) for east, north in _PLACES]
-    pos = words.get("pos")
-    if isinstance(pos, list | tuple) and len(pos) == 2:
-        pairs.append((pos[0], pos[1]))
-    for east, north in pairs:
-        a, b = net.number_and_unit(east), net.number_and_unit(north)
-        if a and b and abs(a[0]) <= 360 and abs(b[0]) <= 90:
-            return a[0], b[0]
-    return None
+def _places(nodes: Sequence[tuple[Any, Mapping[str, Any]]]) -> list[Place | None]:
+    """Returns where nodes are. If one cannot be a longitude and a latitude, all of `pos` are x and y on a plane."""
+    found: list[Place | None] = []
+    of_plane: list[Place | None] = []
+    for _, words in nodes:
+        pos = words.get("pos")
+        own = pos if isinstance(pos, list | tuple) and len(pos) == 2 else (None, None)
+        pairs = [(words.get(east), words.get(north)) for east, north in _PLACES]
+        degrees = [place for east, north in (*pairs, own) if (place := _numbers(east, north))]
+        found.append(Place(*degrees[0]) if degrees else None)
+        flat = _numbers(*own)
+        of_plane.append(Place(*flat, plane=True) if flat else None)
+    earth = all(one is None or (abs(one.x) <= 360 and abs(one.y) <= 90) for one in found)
+    return found if earth else of_plane
+
+
+def _numbers(east: Any, north: Any) -> tuple[float, float] | None:
+    a, b = net.number_and_unit(east), net.number_and_unit(north)
+    return (a[0], b[0]) if a and b else None
 
 
 def _say(link: Link, words: Mapping[str, Any], where: Mapping[str, tuple[float, float]], made: Network) -> None:

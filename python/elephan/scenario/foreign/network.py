@@ -11,6 +11,7 @@ from typing import Any
 
 from elephan.base.errors import InputError, visible
 from elephan.base.quantity import bits_per_second, seconds
+from elephan.scenario.places import Place
 
 KM_PER_MS = 200.0  # light in glass: a refractive index of 1.5
 EARTH_KM = 6371.0  # the mean radius
@@ -21,13 +22,13 @@ Keys = dict[str, Any]  # keys of a link as the scenario language has them
 class Node:
     """A node as its file names it. `forwards` says whether it is a switch; None if the file does not say.
 
-    `place` is its longitude and latitude in degrees, `people` its population; None if the file does not say.
+    `people` is its population. `place` and `people` are None if the file does not say.
     """
 
     name: str
     line: int
     forwards: bool | None = None
-    place: tuple[float, float] | None = None
+    place: Place | None = None
     people: float | None = None
 
 

@@ -237,9 +237,10 @@ def _unit(network: Network, ends: write.Ends, demands: Demands, of: str, wanted:
         whole, pairs = _attached(network), {(f"{a}\0", f"{b}\0"): amount for (a, b), amount in demands.items()}
     most = shares(whole, pairs, Routes(whole))
     unit = _of_load(wanted.load or Load("busiest", BUSIEST), most, total)
-    what = "the matrix" if of == "demand" else "demands by gravity" + ("" if wanted.demands else " (the file has none)")
-    said = f"one unit of {what} is {rate_text(unit)}: {rate_text(unit * total)} in all, {100 * unit * most.busiest:.3g} % of the "
-    said += f"busiest link, {100 * unit * most.mean:.3g} % of links on average"
+    what = "the matrix" if of == "demand" else "demands by gravity (the file has none)"
+    said = "demands are " if wanted.demands == "gravity" else f"one unit of {what} is {rate_text(unit)}: "
+    said += f"{rate_text(unit * total)} in all, {100 * unit * most.busiest:.3g} % of the busiest link, "
+    said += f"{100 * unit * most.mean:.3g} % of links on average"
     network.notes.assumed(0, f"{said}; {wanted.words()}")
     return unit
 

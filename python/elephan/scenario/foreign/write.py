@@ -9,7 +9,7 @@ from typing import Any
 from elephan.base.errors import visible
 from elephan.scenario import places
 from elephan.scenario.foreign.names import host_of
-from elephan.scenario.foreign.network import Keys, Link, Network, rate_text
+from elephan.scenario.foreign.network import Keys, Link, Network
 
 QUEUE = {"kind": "fifo", "limit": "1000 p"}
 _COMMENTS = 100  # notes in the file at most
