@@ -69,6 +69,8 @@ def _toml(value: Any) -> str:
     """A value as a command line takes it."""
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{key} = {_quoted(inner)}' for key, inner in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_quoted, value))}]"
     return as_text(value)
 
 

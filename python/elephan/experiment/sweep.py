@@ -16,6 +16,7 @@ from elephan.base.seed import seed_or_none
 from elephan.base.signals import Interrupted
 from elephan.experiment import design as designs
 from elephan.experiment.each import Each, Function
+from elephan.experiment.failed import AXIS, NONE, Failure, crossed, failures
 from elephan.experiment.filter import chosen, failures_of, parse, values_of
 from elephan.experiment.job import Job, Measure, Outcomes, Statistics
 from elephan.experiment.keep import SAMPLES, Keep
@@ -274,9 +275,17 @@ def _check_axis(key: str, values: Sequence[Any]) -> None:
 
 
 def plan(
-    source: Source, set: Mapping[str, Any], repetitions: int | None, seed: int | None, points: Any = designs.GRID
+    source: Source,
+    set: Mapping[str, Any],
+    repetitions: int | None,
+    seed: int | None,
+    points: Any = designs.GRID,
+    failed: Sequence[Failure] = (),
 ) -> tuple[list[Variant], list[Job]]:
-    """All runs of a sweep: the scenario's `[sweep]`, with the lists in `set` over it or beside it, or the points of a design."""
+    """All runs of a sweep: the scenario's `[sweep]`, with the lists in `set` over it or beside it, or the points of a design.
+
+    With `failed` each variant is run with each of these failures of a link.
+    """
     check_repetitions(repetitions)
     seed = seed_or_none(seed)
     core.check_values(set)
@@ -285,16 +294,24 @@ def plan(
             _check_axis(key, value)
     variants: dict[str, Variant] = {}
     jobs: dict[tuple[str, int], Job] = {}
-    for given, point in designs.points(points, set):
+    for given, point, failure in crossed(designs.points(points, set), failed):
         fixed = {key: value for key, value in given.items() if not isinstance(value, list)}
         for one in core.variants(source, given, repetitions, seed):
             label, parameters, its_seed = designs.label(point, one["label"]), {**point, **one["parameters"]}, int(one["seed"])
             if (label, its_seed) in jobs:
                 raise InputError(f'{source.name}: sweep: two variants are "{label}"; write each value once')
             variant = variants.setdefault(label, Variant(label, parameters))
-            jobs[label, its_seed] = Job(source, {**fixed, **one["overrides"]}, its_seed, variant)
+            sets = {**fixed, **one["overrides"]}
+            jobs[label, its_seed] = Job(source, failure.over(sets) if failure else sets, its_seed, variant)
     called = dict(zip(variants, designs.spoken(list(variants.values())), strict=True))
     return list(called.values()), [replace(job, variant=called[job.variant.label]) for job in jobs.values()]
+
+
+def fail_of(source: Source, overrides: Mapping[str, Any], fail: Sequence[str] | str) -> list[Failure]:
+    """Returns no failure and then those that are asked for; nothing if none is."""
+    which = [fail] if isinstance(fail, str) else list(fail)
+    fixed = {key: value for key, value in overrides.items() if not isinstance(value, list)}
+    return failures(source, fixed, which) if which else []
 
 
 def sweep(
@@ -319,6 +336,7 @@ def sweep(
     keep: str | None = None,
     each: Function | None = None,
     seen: Seen | None = None,
+    fail: Sequence[str] | str = (),
 ) -> Sweep:
     """Runs every variant of a scenario's `[sweep]`, with `set` over it, each with the same seeds.
 
@@ -338,7 +356,9 @@ def sweep(
     runs that stay in the store: `"runs"`, `"samples"` (thinned: a line between rows misses no number by more than 2 % of its
     column's range), `"samples within 0.5 % if seed == 1"`, `"seed == 1"` (whole runs). `each`: a function of a `Run` that returns
     numbers by name, called where the run runs; they stand beside the statistics as `each.NAME`. `seen`: has methods `plan(jobs)`
-    and `add(outcome)`, which are called as runs are planned and end.
+    and `add(outcome)`, which are called as runs are planned and end. `fail`: runs each variant also with each of some links down
+    from the start: `"links"` (each link between two switches) or names such as `["a->b", "c->*"]`. Traffic that a failure cuts off
+    is left out, and its load is told (`elephan.experiment.harm`).
 
     >>> sweep = el.sweep("sawtooth", set={"duration": "12 s", "template.rate": ["10 Mbps", "20 Mbps"]}, repetitions=2)
     >>> sweep.size
@@ -360,7 +380,8 @@ def sweep(
     goal = Goal.read(until) if until is not None else None
     if goal is not None and (on == "kept" or on.startswith("shard")):
         raise InputError(f"until looks at all runs and asks for more, which on {on} cannot do")
-    variants, jobs = plan(source, overrides, repetitions, seed, design)
+    failed = fail_of(source, overrides, fail)
+    variants, jobs = plan(source, overrides, repetitions, seed, design, failed)
     _check_varies(source, jobs, goal)
     wanted = [goal.statistic] if goal is not None else []
     _check_possible([*asked, *wanted], jobs)
@@ -372,6 +393,8 @@ def sweep(
         workers, on, store_of(store, out), again, source.stem, source.stem, progress, partial=True, why=why, keep=keep, seen=seen
     )
     facts: dict[str, Any] = {"answering": asked or list(source.notes.statistics), "asked": asked}
+    if failed:
+        facts |= {"failed": {one.link: one.as_dict() for one in failed}, "baseline": f"{AXIS} == {NONE}"}
     if goal is None:
         outcomes = run_jobs(jobs, measure, how).checked()
     else:
@@ -379,7 +402,7 @@ def sweep(
         labels = [variant.label for variant in variants]
 
         def more(repetitions: int) -> list[Job]:
-            return plan(source, overrides, repetitions, seed, design)[1]
+            return plan(source, overrides, repetitions, seed, design, failed)[1]
 
         outcomes, look = run_until(goal, labels, more, begin, lambda some: run_jobs(some, measure, how))
         outcomes.checked()

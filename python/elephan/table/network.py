@@ -27,7 +27,7 @@ def directions(run: Run) -> list[Direction]:
     >>> from elephan.table.network import directions
     >>> run = el.run("parking-lot", set={"duration": "2 s", "warmup": "0 s"})
     >>> [f"{one.sender} to {one.receiver}" for one in directions(run)][:2]
-    ['sw[0] to sw[1]', 'sw[1] to sw[0]']
+    ['router[0] to router[1]', 'router[1] to router[0]']
     """
     switches, ports = run.resolved.get("switches", {}), run.ports
 

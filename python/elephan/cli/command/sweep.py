@@ -43,6 +43,14 @@ def command(
         ),
     ] = None,
     seed: Seed = None,
+    fail: Annotated[
+        list[str] | None,
+        Option(
+            metavar="links|LINK",
+            help="Run each variant also with links down from the start, one by one: links (each between two switches), or names "
+            'such as "a->b" and "a->*"; may be repeated.',
+        ),
+    ] = None,
     statistic: Annotated[
         list[str] | None,
         Option(help="A statistic such as latency_ns.p99 or drops[at sw->h[0]].sum (elephan list statistics); may be repeated."),
@@ -66,7 +74,9 @@ def command(
         raise InputError("--until looks at all runs: run it without --on slurm, or give the array a number of repetitions, -n")
     asked = {"--filter": chosen.filter, "--baseline": chosen.baseline}
     if given := {option: condition for option, condition in asked.items() if condition is not None}:
-        known = values_of(sweeps.plan(source, core.as_overrides(axes(set or [])), repetitions, seed, design)[0])
+        over = core.as_overrides(axes(set or []))
+        failed = sweeps.fail_of(source, over, fail or ())
+        known = values_of(sweeps.plan(source, over, repetitions, seed, design, failed)[0])
         for option, condition in given.items():
             parse(condition, known, option)  # a wrong one is told before the runs
     experiment = partial(
@@ -84,6 +94,7 @@ def command(
         report=False,
         python_from=python_from,
         files_from=files_from,
+        fail=fail or (),
     )
     with live.experiment("sweep", source.stem, folder, where.on) as seen:
         done = where.run(partial(experiment, seen=seen), folder, result, draw=not (no_report or json or live.live))

@@ -15,8 +15,8 @@ Link = tuple[str, str]
 def laid_out(links: Iterable[Link], places: Mapping[str, Place]) -> dict[str, Place]:
     """Returns x and y of each node that has a link.
 
-    A node without coordinates stands in the middle of its neighbours. If no node has coordinates, classical scaling of the numbers of
-    links between nodes places them (Torgerson 1952). It returns nothing for more than `NODES_MAX` such nodes.
+    A node without coordinates stands in the middle of its neighbours. If no node has coordinates, classical scaling of the
+    numbers of links between nodes places them (Torgerson 1952). It returns nothing for more than `NODES_MAX` such nodes.
 
     >>> from elephan.report.figure.layout import laid_out
     >>> laid_out([("a", "b"), ("b", "c")], {"a": (0.0, 6.0), "c": (2.0, 6.0)})
