@@ -7,6 +7,7 @@ import json
 import math
 import tomllib
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +66,12 @@ def on_links(made: Any) -> dict[tuple[str, str], float]:
     found: Counter[tuple[str, str]] = Counter()
     for (a, b), amount in offered(made).items():
         paths = list(nx.all_shortest_paths(whole, a, b))
-        after = {(one, other) for path in paths for one, other in zip(path, path[1:], strict=False)}
+        after = {hop for path in paths for hop in pairwise(path)}
         for path in paths:
             chance = 1.0
-            for one, other in zip(path, path[1:], strict=False):
+            for one in path[:-1]:
                 chance /= sum(begin == one for begin, _ in after)
-            for hop in zip(path, path[1:], strict=False):
+            for hop in pairwise(path):
                 found[hop] += amount * chance
     return dict(found)
 
@@ -106,11 +107,20 @@ def test_a_demand_is_split_over_equal_paths() -> None:
     assert with_networkx["b", "a"] == pytest.approx(sizes["b", "a"] + halves / 2)
 
 
-def test_the_largest_demands_are_kept_and_the_rest_is_told() -> None:
-    made = el.import_network(graph(), demands="gravity", flows=4)
-    assert {*offered(made)} == {("a", "e"), ("e", "a"), ("b", "e"), ("e", "b")}  # 4 x 5 and 3 x 5
-    whole = sum(a * b for _, _, a in NODES.values() for _, _, b in NODES.values()) - sum(n * n for *_, n in NODES.values())
-    assert any(f"16 smaller demands, by --flows: {100 * (1 - 70 / whole):.2g} % of the matrix" in note for note in made.notes)
+def test_a_sample_of_pairs_has_the_marginals_of_the_matrix() -> None:
+    """Of 380 pairs 300 are drawn. Nodes with the masses 1 and 3 send on average as the model says."""
+    nodes = [{"id": f"n{i}", "population": 1 + 2 * (i % 2)} for i in range(20)]
+    edges = [{"source": "n0", "target": f"n{i}"} for i in range(1, 20)]
+    Path("star.json").write_text(json.dumps({"nodes": nodes, "edges": edges}))
+    made = el.import_network("star.json", demands="gravity", flows=300, load="1 Gbps")
+    assert made.flows == 300
+    assert any("demands of 300 of 380 pairs, drawn by gravity" in note for note in made.notes)
+    sent: Counter[int] = Counter()
+    for (a, _), amount in offered(made).items():
+        sent[int(a[1:]) % 2] += amount
+    # Ten nodes of 1 and ten of 3: a light node sends to 9 light and 10 heavy ones, a heavy one to 10 light and 9 heavy ones.
+    light, heavy = 1 * (9 + 30), 3 * (10 + 27)
+    assert sent[1] / sent[0] == pytest.approx(heavy / light, rel=0.1)
 
 
 def test_gravity_goes_before_the_demands_of_a_file() -> None:

@@ -51,7 +51,9 @@ class Failure:
         return {**self.set, **kept}
 
     def as_dict(self) -> dict[str, Any]:
-        return {"link": self.link, "cut": list(self.cut), "unserved_bps": self.unserved_bps}
+        """Returns what a result keeps of it; a load that nobody knows is None."""
+        unserved = None if math.isnan(self.unserved_bps) else self.unserved_bps
+        return {"link": self.link, "cut": list(self.cut), "unserved_bps": unserved}
 
 
 def failures(source: Source, overrides: Mapping[str, Any], which: Sequence[str]) -> list[Failure]:

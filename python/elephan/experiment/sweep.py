@@ -18,6 +18,7 @@ from elephan.experiment import design as designs
 from elephan.experiment.each import Each, Function
 from elephan.experiment.failed import AXIS, NONE, Failure, crossed, failures
 from elephan.experiment.filter import chosen, failures_of, parse, values_of
+from elephan.experiment.harm import harm_table, harms
 from elephan.experiment.job import Job, Measure, Outcomes, Statistics
 from elephan.experiment.keep import SAMPLES, Keep
 from elephan.experiment.place.threads import check_workers
@@ -209,6 +210,11 @@ class Sweep(folder.Result):
                 columns[name + suffix] = pa.array([interval[key] for interval in intervals], kind)
                 about[name + suffix] = described(name, words, key != "n")
         return described_table(columns, about)
+
+    @property
+    def harm(self) -> pa.Table:
+        """A row for each failed link (`fail`), the worst first: goodput lost, demand unserved, busiest port, 99th percentile."""
+        return harm_table(harms(self))
 
     def fill(self, partial: Path) -> None:
         """Writes `runs.parquet`, `means.parquet`, summary, scenario and manifest."""

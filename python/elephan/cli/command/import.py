@@ -38,7 +38,7 @@ def command(
     ] = None,
     flows: Annotated[
         int | None,
-        Option(parser=whole(1, 1_000_000), metavar="N", help="The N largest demands; without demands, N flows drawn by gravity."),
+        Option(parser=whole(1, 1_000_000), metavar="N", help="The N largest demands of a file, or N pairs drawn by gravity."),
     ] = None,
     traffic: Annotated[str, Option(metavar="messages|transfers", help="What carries the demands over TCP.")] = "messages",
     size: Annotated[

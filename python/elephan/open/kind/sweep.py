@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from elephan.base.kinds import Compared, Kind
+from elephan.experiment.harm import harms
 from elephan.experiment.sweep import Sweep
 from elephan.experiment.trials import Trials, Variant
 from elephan.open.difference import of_runs
+from elephan.report.page import failed_links
 from elephan.report.page.sweep_page import alike, answer, flat, notebook, page, power, shown, sweep_warnings
 from elephan.report.screen import Screen, bounds, grid
 from elephan.report.words.few import few
@@ -13,6 +15,8 @@ from elephan.result import folder
 from elephan.result.run import read_table
 from elephan.scenario.source import read_object
 from elephan.statistic import measures
+
+_FAILED_MAX = 20  # rows of a terminal
 
 
 def load(path: Path) -> Sweep:
@@ -31,6 +35,9 @@ def load(path: Path) -> Sweep:
 def tables(sweep: Sweep, screen: Screen) -> None:
     """Prints a row per variant."""
     statistics = shown(sweep)
+    if sweep.facts.get("failed"):
+        _failed(sweep, screen)
+        return
     cells = {s: [bounds(sweep.interval(label, s), measures.unit_of(s)) for label in sweep.labels] for s in statistics}
     room = screen.width - max(map(len, ("variant", *sweep.labels)))
     for group in _fitting({s: max(map(len, (s, *column))) + 2 for s, column in cells.items()}, room):
@@ -49,6 +56,17 @@ def tables(sweep: Sweep, screen: Screen) -> None:
         screen.print(words, style="dim")
     for name in sweep.missing:
         screen.print(f'{name}: no run has a value of "{measures.parse(name)[0].description}"', style="red")
+
+
+def _failed(sweep: Sweep, screen: Screen) -> None:
+    """Prints a row for each failed link, the worst first."""
+    found = harms(sweep)
+    table = grid(*failed_links.HEADS)
+    for row in failed_links.table_rows(found, _FAILED_MAX):
+        table.add_row(*row)
+    screen.print(table)
+    if len(found) > _FAILED_MAX:
+        screen.print(f"The {_FAILED_MAX} worst of {len(found)} failures; the report has all.", style="dim")
 
 
 def _fitting(widths: dict[str, int], room: int) -> list[list[str]]:

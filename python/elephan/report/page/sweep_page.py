@@ -15,7 +15,7 @@ from elephan.experiment.claims import interval_text
 from elephan.experiment.sweep import Sweep
 from elephan.report.figure import sweep_effects
 from elephan.report.figure.sweep_figures import draw_all
-from elephan.report.page import variants
+from elephan.report.page import failed_links, variants
 from elephan.report.page.notebook import answered
 from elephan.report.page.page import Cell, Column, Page, Section, Table, interval_cell, of_failures, parameter_groups
 from elephan.report.page.run_page import facts
@@ -48,6 +48,8 @@ def answer(sweep: Sweep) -> list[str]:
 
 def _answer(swept: Swept) -> list[str]:
     sweep, statistics = swept.sweep, swept.shown
+    if sweep.facts.get("failed"):
+        return failed_links.answer(sweep)
     spans = [text for text in (_span(swept, s) for s in statistics[:2]) if text]
     if spans and len(wording.varied(sweep)) == 1 and wording.named(sweep):
         spans[0] += f" ({wording.parameter(wording.varied(sweep)[0])})"
@@ -208,18 +210,24 @@ def _fine(swept: Swept) -> str:
 
 def sections(swept: Swept) -> list[Section]:
     """Returns the figures and tables of a sweep, the first statistic first."""
+    if swept.sweep.facts.get("failed"):
+        return [*failed_links.sections(swept.sweep), _all_variants(swept)]
     drawings = draw_all(swept, swept.shown)
     parts = [Section("", str(swept.sweep.facts.get("look_for", "")), drawings[:1], look=True)]
     if found := by_statistic(swept, swept.shown):
         drawn = sweep_effects.draw(swept, found)
         parts.append(Section("What each parameter does", "", [drawn], tables=[_effects(found)]))
-    base = _base(swept)
-    notes = [_flat(swept), _power(swept, swept.shown[0], base)]
-    table = variants.data(swept, base, "baseline" in swept.sweep.facts)
-    parts.append(Section("All variants", " ".join(filter(None, notes)), variants=table))
+    parts.append(_all_variants(swept))
     if drawings[1:]:
         parts.append(Section("More figures", drawings=drawings[1:]))
     return parts
+
+
+def _all_variants(swept: Swept) -> Section:
+    base = _base(swept)
+    notes = [_flat(swept), _power(swept, swept.shown[0], base)]
+    table = variants.data(swept, base, "baseline" in swept.sweep.facts)
+    return Section("All variants", " ".join(filter(None, notes)), variants=table)
 
 
 def page(sweep: Sweep) -> Page:

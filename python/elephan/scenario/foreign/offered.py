@@ -10,10 +10,12 @@ from __future__ import annotations
 import random
 from collections import deque
 from dataclasses import dataclass
+from itertools import accumulate
 
 from elephan.scenario.foreign.network import Network, rate_bps
 
 FLOWS = 4  # flows of a network that has no demands
+PAIRS_MAX = 2000  # pairs of a network that has demands between all, unless told otherwise
 SEED = 1  # of the draw of pairs by gravity
 Pair = tuple[str, str]
 Demands = dict[Pair, float]
@@ -58,6 +60,22 @@ def gravity(mass: dict[str, float], routes: Routes) -> Demands:
     found = {(a, b): mass[a] * mass[b] for a in mass for b in mass if routes.reach(a, b)}
     total = sum(found.values())
     return {pair: amount / total for pair, amount in found.items()}
+
+
+def sampled(demands: Demands, count: int) -> Demands:
+    """Returns demands of some pairs, drawn with the probability of their demands, in proportion to how often each was drawn.
+
+    So each node sends and receives on average what it does in the whole matrix. The largest demands would all be between hubs.
+    """
+    draw, pairs, weights = random.Random(SEED), list(demands), list(accumulate(demands.values()))
+    found: Demands = {}
+    for _ in range(100):
+        for pair in draw.choices(pairs, cum_weights=weights, k=count):
+            if pair in found or len(found) < count:
+                found[pair] = found.get(pair, 0.0) + 1.0
+        if len(found) == count:
+            break
+    return found
 
 
 def drawn(mass: dict[str, float], routes: Routes, flows: int) -> Demands:

@@ -18,7 +18,19 @@ from elephan.scenario.foreign.graphs import read_graph, read_topohub
 from elephan.scenario.foreign.mininet import read_mininet
 from elephan.scenario.foreign.names import named
 from elephan.scenario.foreign.network import Link, Network, Node, rate_text, wrong
-from elephan.scenario.foreign.offered import FLOWS, Demands, Routes, Shares, drawn, gravity, largest, masses, shares
+from elephan.scenario.foreign.offered import (
+    FLOWS,
+    PAIRS_MAX,
+    Demands,
+    Routes,
+    Shares,
+    drawn,
+    gravity,
+    largest,
+    masses,
+    sampled,
+    shares,
+)
 from elephan.scenario.foreign.tc import path_of_tc, place, read_tc
 from elephan.scenario.foreign.traffic import BUSIEST, Load, Wanted
 
@@ -60,7 +72,8 @@ def import_network(
     `rate` is that of links whose file names none. `demands`: `"file"` or `"gravity"`, which gives each pair of nodes a demand in
     proportion to the product of their masses (population, or number of links); without it those of the file, or a few pairs.
     `load` is the total of all demands, or in per cent what the busiest link is offered (`"30 %"`), or links on average
-    (`"mean 30 %"`). `flows` is how many demands are kept or drawn. `traffic` is the elastic traffic, `"messages"` or
+    (`"mean 30 %"`). `flows` is how many demands of a file are kept, the largest, or how
+    many pairs are drawn by gravity (at most 2000 unless given). `traffic` is the elastic traffic, `"messages"` or
     `"transfers"`, with its `size` as a scenario has it or the name of a published distribution. `open_loop` is the share of each
     demand that Poisson datagrams are. `tc` is a file with lines of tc for the links.
 
@@ -200,7 +213,11 @@ def _demands(network: Network, ends: write.Ends, routes: Routes, wanted: Wanted)
     if wanted.demands == "gravity":
         mass, what = masses(network, ends.sends, routes)
         network.notes.assumed(0, f"demands in proportion to the product of the masses of both nodes (gravity); mass: {what}")
-        return _fewer(gravity(mass, routes), network, wanted.flows), "gravity"
+        whole, most = gravity(mass, routes), wanted.flows or PAIRS_MAX
+        if len(whole) <= most:
+            return whole, "gravity"
+        network.notes.assumed(0, f"demands of {most} of {len(whole)} pairs, drawn by gravity; --flows takes more")
+        return sampled(whole, most), "gravity"
     if wanted.demands == "file" and not network.matrix:
         raise wrong(network.notes.name, 0, "the file has no demands; take demands gravity")
     found = {pair: amount for pair, amount in network.demands.items() if _reached(pair, network, routes)}
