@@ -15,6 +15,11 @@ import elephan as el
 import pytest
 from elephan import cli
 from elephan.base.quantity import bits_per_second
+from elephan.experiment.failed import failures
+from elephan.report.figure.layout import laid_out
+from elephan.report.figure.run_figures import draw, of_report
+from elephan.report.page.failed_links import sections
+from elephan.report.words.view import View
 from elephan.scenario import core
 from elephan.scenario.places import places_of
 from elephan.scenario.source import open_source
@@ -177,3 +182,223 @@ def test_a_run_of_datagrams_carries_what_the_matrix_offers() -> None:
     for (a, b), amount in on_links(made).items():
         if "-host" not in a + b:
             assert busy[f"{a}->{b}"] == pytest.approx(amount * 1538 / 1472 / 10e6, rel=0.03)
+
+
+# Where nodes are, and the map
+
+
+def ring(**given: Any) -> Any:
+    """Returns the ring with demands by gravity, as a scenario of 3 s."""
+    made = el.import_network(graph(), demands="gravity", load="50 %", traffic="transfers", size="20 kB", **given)
+    text = made.text.replace('duration = "10 s"', 'duration = "3 s"')
+    Path("ring.toml").write_text(text)
+    return made
+
+
+def test_coordinates_stand_beside_the_nodes_and_reach_the_result() -> None:
+    ring()
+    assert "[switches.e]  # longitude -1.5 latitude 51.25" in Path("ring.toml").read_text()
+    run = el.run("ring.toml", out="ring", report=False)
+    places = el.load("ring").manifest["places"]
+    assert places == run.manifest["places"]
+    shrink = math.cos(math.radians((50 + 50 + 51 + 51 + 51.25) / 5))
+    assert places["e"] == pytest.approx([-1.5 * shrink, 51.25])
+    assert {*places} == {*NODES}
+
+
+def test_positions_that_are_no_degrees_are_those_of_a_plane() -> None:
+    nodes = [{"id": "a", "pos": [0, 0]}, {"id": "b", "pos": [300, 400]}]
+    Path("plane.json").write_text(json.dumps({"nodes": nodes, "edges": [{"source": "a", "target": "b", "dist": 500}]}))
+    made = el.import_network("plane.json")
+    assert places_of(made.text) == {"a": (0, 0), "b": (300, 400)}
+    assert 'delay = "2.5 ms"' in made.text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[hosts.x] # longitude 1 latitude 0", {"x": (1, 0)}),
+        ('[switches."a b"]  # longitude -1.5, latitude 0', {"a b": (-1.5, 0)}),
+        ("[switches.x]  # x 3 y -4.25", {"x": (3, -4.25)}),
+        ("[switches.x]  # longitude east", {}),
+        ("# [switches.x]  # longitude 1 latitude 2", {}),
+        ("[links.x]  # longitude 1 latitude 2", {}),
+        ("", {}),
+    ],
+)
+def test_comments_that_say_where_nodes_are(text: str, expected: dict[str, Any]) -> None:
+    assert places_of(text) == expected
+
+
+def test_the_map_shows_each_direction_by_its_utilisation() -> None:
+    ring()
+    run = el.run("ring.toml")
+    drawing = draw(run, "map")
+    busy = {one["name"]: one["utilisation"] for one in run.ports.to_pylist() if "-host" not in one["name"]}
+    assert len(busy) == 2 * len(LINKS)
+    lines = [call for call in drawing.drawn.axes[0].calls if call.name == "plot" and call.options.get("label")]
+    halves = {call.options["label"]: (len(call.arguments[0]) + 1) // 3 for call in lines}
+    classes = ((0.2, "0 to 20 %"), (0.4, "20 to 40 %"), (0.6, "40 to 60 %"), (0.8, "60 to 80 %"), (9.0, "above 80 %"))
+    expected = Counter(next(label for top, label in classes if value <= top) for value in busy.values())
+    assert halves == dict(expected)
+    most = max(busy, key=lambda name: busy[name])
+    assert f"The busiest is {most.replace('->', ' → ')}" in drawing.caption
+    # Each half begins at the place of its sender.
+    begins = {(round(x, 6), round(y, 6)) for call in lines for x, y in zip(*(one[::3] for one in call.arguments[:2]), strict=True)}
+    assert begins == {(round(x, 6), round(y, 6)) for x, y in run.manifest["places"].values()}
+
+
+def test_a_map_without_coordinates_keeps_the_order_of_a_chain() -> None:
+    places = laid_out([("a", "b"), ("b", "c"), ("c", "d")], {})
+    along = [places[name][0] for name in "abcd"]
+    assert along == sorted(along) or along == sorted(along, reverse=True)
+    assert [abs(b - a) for a, b in pairwise(along)] == pytest.approx([1, 1, 1])  # one link is a distance of 1
+    assert laid_out([("a", "b"), ("b", "c"), ("c", "d")], {"a": (0, 0), "d": (9, 9)})["b"] == (0, 0)
+
+
+def test_only_a_network_of_switches_has_a_map() -> None:
+    run = el.run("sawtooth", set={"duration": "2 s", "warmup": "0 s"})
+    with pytest.raises(el.InputError, match="fewer than 3 links between switches"):
+        run.figure("map")
+    assert of_report(View(el.run("parking-lot", set={"duration": "2 s", "warmup": "0 s"})))[0].name != "map"
+
+
+def test_a_run_prints_its_busiest_links(capsys: pytest.CaptureFixture[str]) -> None:
+    links = [f"n{i}" for i in range(9)]
+    edges = [{"source": a, "target": b} for a, b in pairwise(links)]
+    Path("chain.json").write_text(json.dumps({"nodes": [{"id": name} for name in links], "edges": edges}))
+    Path("chain.toml").write_text(el.import_network("chain.json", demands="gravity", rate="10 Mbps").text)
+    assert cli.status_of(["run", "chain.toml", "-s", "duration=2 s", "--no-report", "--out", "chain"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    (head,) = (i for i, line in enumerate(printed) if line.startswith("busiest links"))
+    rows = el.load("chain").ports.to_pylist()
+    best = sorted((one for one in rows if "-host" not in one["name"]), key=lambda one: -one["utilisation"])[:5]
+    assert [line.split("  ")[0] for line in printed[head + 1 : head + 6]] == [one["name"].replace("->", " → ") for one in best]
+
+
+# Links failed one by one
+
+
+def test_each_link_fails_from_the_start_and_routes_avoid_it() -> None:
+    ring()
+    sweep = el.sweep("ring.toml", fail="links", store=False)
+    assert [one.parameters["fail"] for one in sweep.variants] == ["none", "a->b", "b->c", "c->d", "d->a", "d->e"]
+    for variant in sweep.variants[1:]:
+        a, b = variant.parameters["fail"].split("->")
+        run = sweep.run(variant.label, 1)
+        sent = {one["name"]: one["tx_packets"] for one in run.ports.to_pylist()}
+        assert sent[f"{a}->{b}"] == sent[f"{b}->{a}"] == 0
+        others = {
+            name: count for name, count in sent.items() if "-host" not in name and {*name.split("->")} not in ({a, b}, {*"de"})
+        }
+        assert all(others.values()), others  # the rest of the ring carries everything
+
+
+def test_traffic_that_a_failure_cuts_off_is_left_out_and_told() -> None:
+    made = ring()
+    sweep = el.sweep("ring.toml", fail="links", store=False)
+    (cut,) = (one for one in sweep.harm.to_pylist() if one["cut"])
+    wanted = sum(amount for pair, amount in offered(made).items() if "e" in pair)
+    assert cut["link"] == "d->e"
+    assert cut["cut"] == 8
+    assert cut["unserved_bps"] == pytest.approx(wanted, rel=1e-6)
+    assert sweep.harm["link"][0].as_py() == "d->e"  # half of the demands: 2 x 5 x 10 of 170
+    usual, without = (sweep.interval(f"fail={link}", "goodput_bps.sum").mean for link in ("none", "d->e"))
+    assert cut["lost_bps"] == pytest.approx(usual - without)
+    assert cut["lost_share"] == pytest.approx((usual - without) / usual)
+    assert cut["lost_share"] == pytest.approx(wanted / sum(offered(made).values()), rel=0.2)
+
+
+def test_without_a_failure_the_network_is_as_it_was() -> None:
+    ring()
+    sweep = el.sweep("ring.toml", fail="a->b", store=False)
+    run = el.run("ring.toml")
+    assert sweep.values("fail=none", "goodput_bps.sum") == [run.statistic("goodput_bps.sum")]
+
+
+@pytest.mark.parametrize(
+    ("which", "expected"),
+    [
+        ("a->b", ["a->b"]),
+        ("b->a", ["a->b"]),
+        ("d->*", ["c->d", "d->a", "d->e"]),
+        (["d->e", "a->b", "a->*"], ["d->e", "a->b", "d->a"]),
+        ("busiest:1", ["d->e"]),
+    ],
+)
+def test_links_are_chosen_by_name_or_load(which: Any, expected: list[str]) -> None:
+    ring()
+    found = failures(open_source("ring.toml"), {}, [which] if isinstance(which, str) else which)
+    assert [one.link for one in found] == ["none", *expected]
+
+
+def test_the_busiest_links_are_those_of_the_shortest_paths() -> None:
+    made = ring()
+    most: Counter[frozenset[str]] = Counter()
+    for pair, amount in on_links(made).items():
+        if "-host" not in "".join(pair):
+            most[frozenset(pair)] = max(most[frozenset(pair)], amount)
+    found = failures(open_source("ring.toml"), {}, ["busiest:5"])[1:]
+    loads = [most[frozenset(one.link.split("->"))] for one in found]
+    assert loads == sorted(loads, reverse=True)
+
+
+def test_failures_cross_other_axes_and_have_their_baselines() -> None:
+    ring()
+    sweep = el.sweep("ring.toml", set={"warmup": ["0 s", "1 s"]}, fail=["a->b"], store=False)
+    assert len(sweep.variants) == 4
+    assert {one["variant"] for one in sweep.harm.to_pylist()} == {"fail=a->b, warmup=0 s", "fail=a->b, warmup=1 s"}
+    assert sweep.where("fail == none").size == "2 variants, 2 runs"
+
+
+def test_a_sweep_over_failures_is_resumed_shown_and_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    ring()
+    words = ["sweep", "ring.toml", "--fail", "links", "--out", "failed", "--workers", "2"]
+    assert cli.status_of([*words, "--no-report"]) == 0
+    first = capsys.readouterr().out
+    assert cli.status_of([*words, "--no-report"]) == 0
+    again = capsys.readouterr()
+    assert again.out == first
+    assert "d → e hurts most" in first
+    assert "1 failure of 5 cut traffic off" in first
+    rows = first.splitlines()
+    (head,) = (i for i, line in enumerate(rows) if line.startswith("link "))
+    assert rows[head + 1].startswith("no failure")
+    assert rows[head + 2].startswith("d → e ")
+    loaded = el.load("failed")
+    assert loaded.harm.to_pylist() == el.sweep("ring.toml", fail="links", store=False).harm.to_pylist()
+    assert [one.name for section in sections(loaded) for one in section.drawings] == ["failures", "failures-map"]
+    assert cli.status_of(["report", "failed"]) == 0
+    assert "Which link hurts most" in Path("failed/report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"fail": "a->z"}, 'ring.toml: fail: no link "a->z" between two switches; did you mean "a->b"'),
+        ({"fail": ["d->e"], "set": {"traffic.a-to-e.load": ["1 Mbps", "2 Mbps"]}}, "traffic.a-to-e.load: the failure of d->e cuts"),
+        ({"fail": ["d->e"], "set": {"traffic[1].load": "1 Mbps"}}, "traffic[1].load: where links fail, an entry"),
+    ],
+)
+def test_wrong_failures_are_one_line(given: dict[str, Any], told: str) -> None:
+    ring()
+    with pytest.raises(el.InputError) as error:
+        el.sweep("ring.toml", **given)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_what_has_no_links_between_switches_or_cuts_some_pairs_is_told() -> None:
+    with pytest.raises(el.InputError, match="no link joins two switches"):
+        el.sweep("incast", fail="links")
+    scenario = tomllib.loads(ring().text)
+    scenario["hosts"] = {**scenario["hosts"], "x": {"count": 2}}
+    scenario["links"] += [{"between": [f"x[{i}]", to], "rate": "1 Gbps", "delay": "0 s"} for i, to in enumerate("ae")]
+    scenario["traffic"] = [{"name": "both", "kind": "bulk", "from": "x", "to": "a-host"}]
+    with pytest.raises(el.InputError, match="d->e cuts off only some pairs of hosts of the traffic both"):
+        el.sweep(scenario, fail="links")
+
+
+def test_a_failure_that_leaves_no_traffic_is_told() -> None:
+    with pytest.raises(el.InputError, match="fail: without left->right no traffic is left"):
+        el.sweep("sawtooth", fail="links")

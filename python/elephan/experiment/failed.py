@@ -17,11 +17,13 @@ from typing import Any
 from elephan.base.errors import InputError, nearest
 from elephan.base.quantity import bits_per_second, size_bytes
 from elephan.scenario import core
+from elephan.scenario.foreign import offered
 from elephan.scenario.source import Source
 
 AXIS = "fail"  # the parameter of a sweep
 NONE = "none"  # its value without a failure
 EACH = "links"  # each link between two switches
+_BUSIEST = re.compile(r"busiest:([1-9]\d{0,5})")
 _WIRE_BYTES = 66  # of a UDP packet on Ethernet beside its payload
 _OF_ENTRY = re.compile(r"traffic(?:\.(?:\"([^\"]+)\"|([^.\[]+))|\[(\d+)\])(?:\.|$)")
 
@@ -59,7 +61,8 @@ class Failure:
 def failures(source: Source, overrides: Mapping[str, Any], which: Sequence[str]) -> list[Failure]:
     """Returns no failure, then one for each link that is chosen.
 
-    `which`: `"links"` for each link between two switches, or names such as `"a->b"`, also with `*`. `overrides` has no lists.
+    `which`: `"links"` for each link between two switches, `"busiest:20"` for those that the loads of traffic use most, or names
+    such as `"a->b"`, also with `*`. `overrides` has no lists.
     """
     network = Network(source, overrides)
     reroute = {} if "reroute" in network.resolved else {"reroute": "0 s"}
@@ -67,6 +70,8 @@ def failures(source: Source, overrides: Mapping[str, Any], which: Sequence[str])
     for link in network.chosen(which):
         cut, unserved = network.cut_by(link)
         left = {"traffic": network.without(cut)} if cut else {}
+        if cut and not left["traffic"]:
+            raise InputError(f"{source.name}: fail: without {'->'.join(link)} no traffic is left")
         found.append(Failure("->".join(link), {**left, **reroute, f"links.{'->'.join(link)}.up": False}, cut, unserved))
     return found
 
@@ -95,6 +100,9 @@ class Network:
             raise InputError(f"{self.source.name}: fail: no link joins two switches")
         found: dict[tuple[str, ...], None] = {}
         for name in which:
+            if few := _BUSIEST.fullmatch(name):
+                found |= dict.fromkeys(self._busiest(between)[: int(few[1])])
+                continue
             pattern = name.replace("[", "[[]")  # a bracket belongs to a name
             fit = [one for one in between if name == EACH or any(fnmatchcase("->".join(x), pattern) for x in (one, one[::-1]))]
             if not fit:
@@ -102,6 +110,28 @@ class Network:
                 raise InputError(f'{self.source.name}: fail: no link "{name}" between two switches{nearest(name, known)}')
             found |= dict.fromkeys(fit)
         return [*found]
+
+    def _busiest(self, links: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """Returns the links in the order of what the traffic offers them over the shortest paths, as a share of their rates."""
+        drawn = offered.Graph({node: self._forwards(node) for node in self.near}, [(a, b) for a, b in self.links])
+        demands: dict[tuple[str, str], float] = {}
+        for entry in self.resolved.get("traffic", []):
+            pairs = [(x, y) for x in self._hosts(entry["from"]) for y in self._hosts(entry["to"]) if x != y]
+            load = self._load(entry)
+            if math.isnan(load):
+                raise InputError(
+                    f"{self.source.name}: fail: the traffic {entry['name']} has no load, so name links instead of busiest"
+                )
+            for pair in pairs:
+                demands[pair] = demands.get(pair, 0.0) + load / len(pairs)
+        amount = offered.offered(demands, offered.Routes(drawn))
+        rates = {frozenset(one["between"]): bits_per_second(one["rate"]) for one in self.resolved["links"] if _is_rate(one["rate"])}
+
+        def share(link: tuple[str, ...]) -> float:
+            rate = rates.get(frozenset(link)) or rates.get(frozenset(end.partition("[")[0] for end in link), 1.0)
+            return max(amount.get((link[0], link[1]), 0.0), amount.get((link[1], link[0]), 0.0)) / rate
+
+        return sorted(links, key=lambda link: -share(link))
 
     def cut_by(self, link: tuple[str, ...]) -> tuple[tuple[str, ...], float]:
         """Returns the entries of traffic that have no path without a link, and their load in bit/s."""
@@ -168,6 +198,11 @@ class Network:
         entries = written if isinstance(written, list) else written.get("traffic", [])
         names, left = [one["name"] for one in self.resolved["traffic"]], {*cut}
         return [{**one, "name": name} for name, one in zip(names, entries, strict=True) if name not in left]
+
+
+def _is_rate(value: Any) -> bool:
+    """Whether a link has one rate, and not a trace."""
+    return isinstance(value, str)
 
 
 def crossed(points: Iterable[tuple[dict[str, Any], dict[str, Any]]], failed: Sequence[Failure]) -> Iterator[Any]:

@@ -363,8 +363,8 @@ def sweep(
     column's range), `"samples within 0.5 % if seed == 1"`, `"seed == 1"` (whole runs). `each`: a function of a `Run` that returns
     numbers by name, called where the run runs; they stand beside the statistics as `each.NAME`. `seen`: has methods `plan(jobs)`
     and `add(outcome)`, which are called as runs are planned and end. `fail`: runs each variant also with each of some links down
-    from the start: `"links"` (each link between two switches) or names such as `["a->b", "c->*"]`. Traffic that a failure cuts off
-    is left out, and its load is told (`elephan.experiment.harm`).
+    from the start: `"links"` (each link between two switches), `"busiest:20"`, or names such as `["a->b", "c->*"]`. Traffic that a
+    failure cuts off is left out, and its load is told (`elephan.experiment.harm`).
 
     >>> sweep = el.sweep("sawtooth", set={"duration": "12 s", "template.rate": ["10 Mbps", "20 Mbps"]}, repetitions=2)
     >>> sweep.size

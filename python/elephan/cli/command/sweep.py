@@ -46,9 +46,9 @@ def command(
     fail: Annotated[
         list[str] | None,
         Option(
-            metavar="links|LINK",
-            help="Run each variant also with links down from the start, one by one: links (each between two switches), or names "
-            'such as "a->b" and "a->*"; may be repeated.',
+            metavar="links|busiest:N|LINK",
+            help="Run each variant also with links down from the start, one by one: links (each between two switches), the N that "
+            'the loads of traffic use most, or names such as "a->b" and "a->*"; may be repeated.',
         ),
     ] = None,
     statistic: Annotated[

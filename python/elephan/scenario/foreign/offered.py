@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -21,12 +22,28 @@ Pair = tuple[str, str]
 Demands = dict[Pair, float]
 
 
+@dataclass(frozen=True)
+class Graph:
+    """Nodes, with whether each forwards, and the links between them."""
+
+    forwards: Mapping[str, bool]
+    links: Sequence[Pair]
+
+    @classmethod
+    def of(cls, network: Network) -> Graph:
+        nodes = {name: node.forwards is not False for name, node in network.nodes.items()}
+        return cls(nodes, [(link.a, link.b) for link in network.links])
+
+
 class Routes:
     """Shortest paths by the number of links; hosts do not forward."""
 
-    def __init__(self, network: Network) -> None:
-        self.near = network.neighbours()
-        self.hosts = {name for name, node in network.nodes.items() if node.forwards is False}
+    def __init__(self, graph: Graph) -> None:
+        self.near: dict[str, list[str]] = {name: [] for name in graph.forwards}
+        for a, b in graph.links:
+            self.near[a].append(b)
+            self.near[b].append(a)
+        self.hosts = {name for name, forwards in graph.forwards.items() if not forwards}
         self._far: dict[str, dict[str, int]] = {}
 
     def far(self, target: str) -> dict[str, int]:

@@ -22,6 +22,7 @@ from elephan.scenario.foreign.offered import (
     FLOWS,
     PAIRS_MAX,
     Demands,
+    Graph,
     Routes,
     Shares,
     drawn,
@@ -188,7 +189,7 @@ def _attached(network: Network) -> Network:
 def _scenario(network: Network, bps: float, wanted: Wanted) -> Imported:
     _complete(network, bps)
     ends = write.Ends(network, named(network))
-    routes = Routes(network)
+    routes = Routes(Graph.of(network))
     demands, of = _demands(network, ends, routes, wanted)
     if not demands:
         raise wrong(network.notes.name, 0, "no two hosts reach each other over links and switches")
@@ -201,7 +202,9 @@ def _scenario(network: Network, bps: float, wanted: Wanted) -> Imported:
     network.notes.assumed(0, "a queue of 1000 packets at ports of switches of which the file says none")
     if ends.attached:
         network.notes.assumed(0, "a host at each node, over 10 Gb/s without delay")
-    title = f"{Path(network.notes.name).name}: {counted(len(network.nodes), 'node')}, {counted(len(network.links), 'link')}"
+    name = network.notes.name
+    short = name.removeprefix("topohub:") if name.startswith("topohub:") else Path(name).name
+    title = f"{short}: {counted(len(network.nodes), 'node')}, {counted(len(network.links), 'link')}"
     links = [line for one in network.links for line in (*write.link_lines(one, ends.name, ends.hosts, network.notes.name), "")]
     text = "\n".join([*write.head(network, title), *write.node_lines(ends, network), *links, *traffic]) + "\n"
     hosts = len(ends.attached) or len(ends.hosts)
@@ -252,7 +255,7 @@ def _unit(network: Network, ends: write.Ends, demands: Demands, of: str, wanted:
     pairs = demands
     if ends.attached:
         whole, pairs = _attached(network), {(f"{a}\0", f"{b}\0"): amount for (a, b), amount in demands.items()}
-    most = shares(whole, pairs, Routes(whole))
+    most = shares(whole, pairs, Routes(Graph.of(whole)))
     unit = _of_load(wanted.load or Load("busiest", BUSIEST), most, total)
     what = "the matrix" if of == "demand" else "demands by gravity (the file has none)"
     said = "demands are " if wanted.demands == "gravity" else f"one unit of {what} is {rate_text(unit)}: "
