@@ -58,6 +58,11 @@ class Failure:
         return {"link": self.link, "cut": list(self.cut), "unserved_bps": unserved}
 
 
+def kept_of(failed: Sequence[Failure]) -> dict[str, Any]:
+    """Returns what a sweep remembers of its failures: each by its link, and that variants are compared with that without one."""
+    return {"failed": {one.link: one.as_dict() for one in failed}, "baseline": f"{AXIS} == {NONE}"} if failed else {}
+
+
 def failures(source: Source, overrides: Mapping[str, Any], which: Sequence[str]) -> list[Failure]:
     """Returns no failure, then one for each link that is chosen.
 

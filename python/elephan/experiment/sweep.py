@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.base import stats
 from elephan.base.errors import InputError, nearest, shown
 from elephan.base.quantity import counted, in_files
-from elephan.base.seed import seed_or_none
 from elephan.base.signals import Interrupted
 from elephan.experiment import design as designs
 from elephan.experiment.each import Each, Function
-from elephan.experiment.failed import AXIS, NONE, Failure, crossed, failures
+from elephan.experiment.failed import kept_of
 from elephan.experiment.filter import chosen, failures_of, parse, values_of
 from elephan.experiment.harm import harm_table, harms
 from elephan.experiment.job import Job, Measure, Outcomes, Statistics
 from elephan.experiment.keep import SAMPLES, Keep
 from elephan.experiment.place.threads import check_workers
+from elephan.experiment.plan import fail_of, plan
 from elephan.experiment.pool import How, Seen, run_jobs, store_of
 from elephan.experiment.trials import (
     Trial,
     Trials,
     Variant,
-    as_text,
-    check_repetitions,
     described,
     described_table,
     known,
@@ -270,56 +267,6 @@ _OF_INTERVAL = {
 }
 
 
-def _check_axis(key: str, values: Sequence[Any]) -> None:
-    """Refuses an axis without values or with one twice: as a variant it would be one, with the same seeds."""
-    if not values:
-        raise InputError(f"the sweep over {key} has no values")
-    texts = [as_text(value) for value in values]
-    for place, text in enumerate(texts):
-        if text in texts[:place]:
-            raise InputError(f"the sweep over {key} has {text} twice; write each value once")
-
-
-def plan(
-    source: Source,
-    set: Mapping[str, Any],
-    repetitions: int | None,
-    seed: int | None,
-    points: Any = designs.GRID,
-    failed: Sequence[Failure] = (),
-) -> tuple[list[Variant], list[Job]]:
-    """All runs of a sweep: the scenario's `[sweep]`, with the lists in `set` over it or beside it, or the points of a design.
-
-    With `failed` each variant is run with each of these failures of a link.
-    """
-    check_repetitions(repetitions)
-    seed = seed_or_none(seed)
-    core.check_values(set)
-    for key, value in set.items():
-        if isinstance(value, list):
-            _check_axis(key, value)
-    variants: dict[str, Variant] = {}
-    jobs: dict[tuple[str, int], Job] = {}
-    for given, point, failure in crossed(designs.points(points, set), failed):
-        fixed = {key: value for key, value in given.items() if not isinstance(value, list)}
-        for one in core.variants(source, given, repetitions, seed):
-            label, parameters, its_seed = designs.label(point, one["label"]), {**point, **one["parameters"]}, int(one["seed"])
-            if (label, its_seed) in jobs:
-                raise InputError(f'{source.name}: sweep: two variants are "{label}"; write each value once')
-            variant = variants.setdefault(label, Variant(label, parameters))
-            sets = {**fixed, **one["overrides"]}
-            jobs[label, its_seed] = Job(source, failure.over(sets) if failure else sets, its_seed, variant)
-    called = dict(zip(variants, designs.spoken(list(variants.values())), strict=True))
-    return list(called.values()), [replace(job, variant=called[job.variant.label]) for job in jobs.values()]
-
-
-def fail_of(source: Source, overrides: Mapping[str, Any], fail: Sequence[str] | str) -> list[Failure]:
-    """Returns no failure and then those that are asked for; nothing if none is."""
-    which = [fail] if isinstance(fail, str) else list(fail)
-    fixed = {key: value for key, value in overrides.items() if not isinstance(value, list)}
-    return failures(source, fixed, which) if which else []
-
-
 def sweep(
     scenario: Any,
     *,
@@ -351,11 +298,10 @@ def sweep(
     `"lhs:64"`), a list of points (`[{"template.rate": "10 Mbps"}, ...]`) or a CSV file. `until`: adds repetitions until the
     interval of a statistic is narrow (`"goodput_bps.sum within 2 %"`, at most 100 unless `", at most 200"` follows).
 
-    `statistics`: names such as
-    `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and, with `report`, the report. Raises when
-    nothing varies and nothing is repeated, when every run failed, and when no run can have a statistic or none has any; single
-    failures are in `.failures`, statistics that no run has in `.missing`. `python_from` and
-    `files_from`: as of `el.run`.
+    `statistics`: names such as `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and, with `report`,
+    the report. Raises when nothing varies and nothing is repeated, when every run failed, and when no run can have a statistic or
+    none has any; single failures are in `.failures`, statistics that no run has in `.missing`. `python_from` and `files_from`: as
+    of `el.run`.
 
     Each run is kept in `store` as soon as it is done (`out` with `.trials` behind it unless given; none with False), and what is
     there is not run again, unless `again`. Ctrl-C writes the result of what is there before it is raised. `keep`: tables of single
@@ -387,7 +333,8 @@ def sweep(
     if goal is not None and (on == "kept" or on.startswith("shard")):
         raise InputError(f"until looks at all runs and asks for more, which on {on} cannot do")
     failed = fail_of(source, overrides, fail)
-    variants, jobs = plan(source, overrides, repetitions, seed, design, failed)
+    planned = partial(plan, source, overrides, seed=seed, points=design, failed=failed)
+    variants, jobs = planned(repetitions)
     _check_varies(source, jobs, goal)
     wanted = [goal.statistic] if goal is not None else []
     _check_possible([*asked, *wanted], jobs)
@@ -398,19 +345,12 @@ def sweep(
     how = How(
         workers, on, store_of(store, out), again, source.stem, source.stem, progress, partial=True, why=why, keep=keep, seen=seen
     )
-    facts: dict[str, Any] = {"answering": asked or list(source.notes.statistics), "asked": asked}
-    if failed:
-        facts |= {"failed": {one.link: one.as_dict() for one in failed}, "baseline": f"{AXIS} == {NONE}"}
+    facts: dict[str, Any] = {"answering": asked or list(source.notes.statistics), "asked": asked, **kept_of(failed)}
     if goal is None:
         outcomes = run_jobs(jobs, measure, how).checked()
     else:
-        begin = repetitions or len(jobs) // len(variants)
-        labels = [variant.label for variant in variants]
-
-        def more(repetitions: int) -> list[Job]:
-            return plan(source, overrides, repetitions, seed, design, failed)[1]
-
-        outcomes, look = run_until(goal, labels, more, begin, lambda some: run_jobs(some, measure, how))
+        begin, labels = repetitions or len(jobs) // len(variants), [variant.label for variant in variants]
+        outcomes, look = run_until(goal, labels, lambda n: planned(n)[1], begin, lambda some: run_jobs(some, measure, how))
         outcomes.checked()
         facts["until"] = look.as_dict()
     result = Sweep(source.stem, variants, outcomes.trials, facts_of(source, outcomes) | facts)

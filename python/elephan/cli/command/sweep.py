@@ -12,6 +12,7 @@ from elephan.cli.show import show
 from elephan.cli.where import Shared
 from elephan.experiment import sweep as sweeps
 from elephan.experiment.filter import parse, values_of
+from elephan.experiment.plan import fail_of, plan
 from elephan.open import narrowed
 from elephan.result.command import command_line
 from elephan.result.folder import check_target, default_folder
@@ -75,8 +76,8 @@ def command(
     asked = {"--filter": chosen.filter, "--baseline": chosen.baseline}
     if given := {option: condition for option, condition in asked.items() if condition is not None}:
         over = core.as_overrides(axes(set or []))
-        failed = sweeps.fail_of(source, over, fail or ())
-        known = values_of(sweeps.plan(source, over, repetitions, seed, design, failed)[0])
+        failed = fail_of(source, over, fail or ())
+        known = values_of(plan(source, over, repetitions, seed, design, failed)[0])
         for option, condition in given.items():
             parse(condition, known, option)  # a wrong one is told before the runs
     experiment = partial(
