@@ -15,8 +15,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from elephan.base.errors import InputError, nearest
-from elephan.base.quantity import bits_per_second, size_bytes
-from elephan.scenario import core
+from elephan.base.quantity import bits_per_second
+from elephan.scenario import core, kinds
 from elephan.scenario.foreign import offered
 from elephan.scenario.source import Source
 
@@ -24,7 +24,7 @@ AXIS = "fail"  # the parameter of a sweep
 NONE = "none"  # its value without a failure
 EACH = "links"  # each link between two switches
 _BUSIEST = re.compile(r"busiest:([1-9]\d{0,5})")
-_WIRE_BYTES = 66  # of a UDP packet on Ethernet beside its payload
+_FRAME_BYTES = 38  # of Ethernet beside a packet, preamble and gap included
 _OF_ENTRY = re.compile(r"traffic(?:\.(?:\"([^\"]+)\"|([^.\[]+))|\[(\d+)\])(?:\.|$)")
 
 
@@ -188,13 +188,13 @@ class Network:
 
     def _load(self, entry: Mapping[str, Any]) -> float:
         """Returns the payload that an entry offers in bit/s; NaN if it has no load."""
-        each = len(self._hosts(entry["from"])) * len(self._hosts(entry["to"]))
-        if "load" in entry:
-            return bits_per_second(entry["load"]) * (each if entry["kind"] == "messages" else 1)
-        if entry["kind"] == "cbr":
-            payload = size_bytes(entry["packet_size"])
-            return bits_per_second(entry["rate"]) * payload / (payload + _WIRE_BYTES) * each
-        return math.nan
+        own, said = kinds.traffic(entry), entry.get("load", entry.get("rate"))
+        if said is None or own.get("is_burst"):
+            return math.nan
+        each = len(self._hosts(entry["from"])) * len(self._hosts(entry["to"])) * int(entry.get("connections", 1))
+        if payload := own.get("payload_bytes"):  # a rate on the wire
+            return bits_per_second(said) * each * float(payload) / (float(own["packet_bytes"]) + _FRAME_BYTES)
+        return bits_per_second(said) * (1 if own.get("opens_its_own") else each)
 
     def without(self, cut: Iterable[str]) -> list[dict[str, Any]]:
         """Returns the entries of traffic, as they are written, without some; each with the name that it has."""
