@@ -292,6 +292,14 @@ def _sample(part: Part, evidence: Evidence) -> list[float]:
     return [a / b if b else math.inf for a, b in pairs]
 
 
+def _size(part: Part, evidence: Evidence) -> float:
+    """Returns the largest of the values whose differences a part judges; 0 of a part that judges the values themselves."""
+    if part.compare != "difference":
+        return 0.0
+    values = (evidence.by_seed(part.experiment, one, part.statistic).values() for one in (part.variant, part.against))
+    return max((abs(value) for found in values for value in found if math.isfinite(value)), default=0.0)
+
+
 def _interval(part: Part, sample: Sequence[float], level: float = 0.95) -> stats.Interval:
     if part.compare == "ratio" and all(0 < value < math.inf for value in sample):
         return stats.paired_ratio(list(sample), [1.0] * len(sample), level)
@@ -324,7 +332,7 @@ def _judge_part(part: Part, evidence: Evidence, planned: Mapping[tuple[str, str]
     if not sample:
         cut = planned is not None and not all(one in planned for one in needed)
         return Finding(part, stats.NOTHING, NOT_RUN if cut else INCONCLUSIVE)
-    interval, modes = _interval(part, sample, level), None if part.every else modes_of(sample)
+    interval, modes = _interval(part, sample, level), None if part.every else modes_of(sample, _size(part, evidence))
     verdict = _verdict(part, sample, interval)
     if modes and len({part.bounds.admits(value) for value in sample}) > 1:
         verdict = INCONCLUSIVE
