@@ -28,6 +28,7 @@ from elephan.scenario.source import studies
 
 NUMBERS, TEMPLATE, README = "numbers.json", "README.in.md", "README.md"
 HEAD = "<!-- Written by docs/studies.py from README.in.md and numbers.json. -->\n"
+VARIED = ("readings", "without_effect")  # what only a run with readings gives
 DIGITS = 8  # of a number in the file: more than any text shows
 BEFORE = Path(__file__).parent / "studies" / "before.toml"
 TABLES = Path(__file__).parent / "studies" / "before-and-after.md"
@@ -43,16 +44,24 @@ def _short(value: float) -> float:
 def numbers_of(results: Results, before: Mapping[str, Any]) -> dict[str, Any]:
     """Returns what `numbers.json` holds of a full run: the verdict of each claim, and each number with its interval and runs.
 
-    The words about readings are those of the run, or those of `before` if it ran without them.
+    The words about readings are those of the run, or those of `before` if it ran without them. So is the processor time in seconds,
+    of the planned runs and of those under readings: a run that took something from a store does not know it.
     """
     found = {
         name: [[[_short(x) for x in (one.mean, one.low, one.high)], [_short(run) for run in runs]] for one, runs in measured]
         for name, measured in results.numbers.items()
     }
-    words = {name: {key: one.as_dict()[key] for key in ("word", "turns", "together")} for name, one in results.dependences.items()}
+    varied = {key: before[key] for key in VARIED if key in before}
+    if results.facts.get("readings"):
+        words = {
+            name: {key: one.as_dict()[key] for key in ("word", "turns", "together")} for name, one in results.dependences.items()
+        }
+        varied = {"readings": words, "without_effect": [one.name for one in results.without_effect]}
+    took = {key: float(f"{took:.2g}") for key, took in results.facts.get("processor_s", {}).items() if took}
     return {
         "claims": {verdict.claim.id: verdict.verdict for verdict in results.verdicts},
-        "readings": words or before.get("readings", {}),
+        **varied,
+        "processor_s": {**before.get("processor_s", {}), **took},
         "numbers": found,
     }
 
@@ -77,8 +86,13 @@ def _unnamed(text: str, claims: Sequence[Claim], verdicts: Mapping[str, str]) ->
     return ["", "## Further claims that do not hold", "", "The report has the reason of each.", "", *rows, ""]
 
 
-def readme(template: str, numbers: dict[str, Number], stored: dict[str, Any], claims: Sequence[Claim]) -> str:
-    """Returns the README of a study, paragraph by paragraph, and the claims that do not hold and that it does not name."""
+def readme(
+    template: str, numbers: dict[str, Number], stored: dict[str, Any], claims: Sequence[Claim], assumed: bool = False
+) -> str:
+    """Returns the README of a study, paragraph by paragraph, and the claims that do not hold and that it does not name.
+
+    `assumed`: also where a reading turns a verdict, which `before-and-after.md` tells of the studies that it has.
+    """
     check_places(template, numbers)
     found = {
         name: [(stats.Interval(*ends, len(runs)), runs) for ends, runs in measured] for name, measured in stored["numbers"].items()
@@ -88,7 +102,36 @@ def readme(template: str, numbers: dict[str, Number], stored: dict[str, Any], cl
     verdicts = Counter(stored["claims"].values())
     counts = {"claims": verdicts.total(), **{name: verdicts[name] for name in COUNTS[1:]}}
     text = "\n".join(fill(line, numbers, found, counts) for line in template.split("\n"))
-    return HEAD + text + "\n".join(_unnamed(text, claims, stored["claims"]))
+    return HEAD + text + "\n".join([*_unnamed(text, claims, stored["claims"]), *(_assumed(stored) if assumed else [])])
+
+
+def _idle(stored: Mapping[str, Any]) -> list[str]:
+    """Returns the sentence about the readings that change no number of any claim; nothing if there are none."""
+    names = stored.get("without_effect", [])
+    return [_wrapped(f"Without effect in this study: {', '.join(names)}. No number of any claim depends on it.")] if names else []
+
+
+def _assumed(stored: Mapping[str, Any]) -> list[str]:
+    """Returns the lines about claims whose verdict depends on a reading; nothing if the study was not run under its readings."""
+    varied = stored.get("readings", {})
+    if not varied:
+        return []
+    turned = {name: one["turns"] for name, one in varied.items() if one["turns"]}
+    kept = (
+        f"Of {len(varied)} claims that an assumption touches, {len(varied) - len(turned)} keep their verdict whichever assumption"
+    )
+    head = _wrapped(f"{kept} is changed by itself." + (" The others turn here:" if turned else ""))
+    rows = [_wrapped(f"`{name}`: {turn}.", "- ") for name, turns in turned.items() for turn in turns]
+    return [
+        "",
+        "## What depends on what is assumed",
+        "",
+        head,
+        *([""] if rows else []),
+        *rows,
+        *(["", *idle] if (idle := _idle(stored)) else []),
+        "",
+    ]
 
 
 def _wrapped(text: str, lead: str = "") -> str:
@@ -136,6 +179,7 @@ def table(name: str, known: Mapping[str, Any]) -> str:
                 "Where a reading turns a verdict:",
                 [f"`{one.id}`: {turn}." for one in claims for turn in varied.get(one.id, {}).get("turns", ())],
             ),
+            *(["", *idle] if (idle := _idle(found)) else []),
         ]
     )
 
@@ -148,22 +192,40 @@ def tables() -> str:
     return head + "\n\n".join([BEGIN, *(table(name, one) for name, one in known.items()), END]) + tail
 
 
+def _minutes(seconds: float | None) -> str:
+    """Returns a processor time as the table has it: `3.9 min`, nothing if no run has told it."""
+    return "" if seconds is None else f"{float(f'{seconds / 60:.2g}'):g} min"
+
+
 def verdicts() -> str:
     """Returns verdicts.md with its table: a row for each study, of its last full run."""
     head, _, rest = VERDICTS.read_text(encoding="utf-8").partition(BEGIN)
     rows, total = [], Counter[str]()
     for name in studies():
-        study, found = open_study(name), stored(name)["claims"]
+        study, whole = open_study(name), stored(name)
+        found = whole["claims"]
         causes = Counter(claim.cause for claim in study.claims if found.get(claim.id) == FAILS)
         counts = Counter(verdict if verdict in (HOLDS, FAILS) else "open" for verdict in found.values())
         whose = sum(claim.whose == "source" for claim in study.claims)
+        took = [_minutes(whole.get("processor_s", {}).get(key)) for key in ("study", "readings")]
         total += Counter({**counts, **causes, "claims": len(found), "whose": whose})
         rows.append(
-            [f"`{name}`", len(found), whose, counts[HOLDS], counts[FAILS], counts["open"], *(causes[one] for one in CAUSES)]
+            [f"`{name}`", len(found), whose, counts[HOLDS], counts[FAILS], counts["open"], *(causes[one] for one in CAUSES), *took]
         )
-    sums = ["all", total["claims"], total["whose"], total[HOLDS], total[FAILS], total["open"], *(total[one] for one in CAUSES)]
+    sums = [
+        "all",
+        total["claims"],
+        total["whose"],
+        total[HOLDS],
+        total[FAILS],
+        total["open"],
+        *(total[one] for one in CAUSES),
+        "",
+        "",
+    ]
     lines = [f"| {' | '.join(map(str, row))} |" for row in [*rows, sums]]
-    table = ["| study | claims | as stated | hold | fail | open | theory | model | source | unknown |", "|---" * 10 + "|", *lines]
+    columns = ["study", "claims", "as stated", "hold", "fail", "open", "theory", "model", "source", "unknown", "time", "readings"]
+    table = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *lines]
     return head + "\n".join([BEGIN, "", *table, "", END]) + rest.partition(END)[2]
 
 
@@ -176,12 +238,12 @@ def main(arguments: list[str]) -> int:
             raise InputError(f"{folder}: a quick run, or one with failed runs, gives no numbers")
         text = json.dumps(numbers_of(results, stored(results.study.name)), indent=0, separators=(",", ":")) + "\n"
         (studies()[results.study.name] / NUMBERS).write_text(text, encoding="utf-8")
-    written = {}
+    written, before = {}, tomllib.loads(BEFORE.read_text(encoding="utf-8"))
     for name, place in studies().items():
         if (place / TEMPLATE).is_file():
             template = (place / TEMPLATE).read_text(encoding="utf-8")
             study = open_study(name)
-            written[place / README] = readme(template, study.numbers, stored(name), study.claims)
+            written[place / README] = readme(template, study.numbers, stored(name), study.claims, name not in before)
     written[TABLES], written[VERDICTS] = tables(), verdicts()
     drifted = [file for file, text in written.items() if not file.is_file() or file.read_text(encoding="utf-8") != text]
     for file in drifted if not check else ():

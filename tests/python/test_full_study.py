@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from elephan.experiment.claims import HOLDS
+from elephan.experiment.claims import FAILS, HOLDS
 from elephan.experiment.claimsfile import read_claims
 from elephan.experiment.declaration import Declaration
 from elephan.experiment.study import open_study, run_study
@@ -60,6 +60,17 @@ def test_every_claim_says_whose_words_it_judges_and_every_reason_has_a_cause(nam
 def test_every_reading_has_a_reason(name: str) -> None:
     readings = open_study(name).readings
     assert [reading.name for reading in readings if not reading.why or not all(point.why for point in reading.points)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_quick_run_ends_within_a_minute_and_judges(name: str, tmp_path: Path) -> None:
+    """A minute of processor time: what else the machine does must not count."""
+    results = run_study(name, quick=True, out=tmp_path / "r")
+    assert results.failures == []
+    assert 0 < results.facts["processor_s"]["study"] < 60
+    assert {verdict.verdict for verdict in results.verdicts} & {HOLDS, FAILS}
+    assert (tmp_path / "r" / "report.html").is_file()
 
 
 @pytest.mark.slow

@@ -11,10 +11,10 @@ import elephan as el
 import pytest
 from elephan import cli
 from elephan.base.errors import InputError
-from elephan.experiment.claims import FAILS, HOLDS, INCONCLUSIVE, Bounds, Claim, Finding, Part, Verdict
+from elephan.experiment.claims import FAILS, HOLDS, INCONCLUSIVE, Bounds, Claim, Finding, Part, Verdict, judge
 from elephan.experiment.decide import Decided, Until, decide
-from elephan.experiment.modes import modes_of
-from elephan.experiment.readings import Dependence, Reading, ReadingPoint, Setting
+from elephan.experiment.modes import modes_of, separation
+from elephan.experiment.readings import Dependence, Reading, ReadingPoint, Setting, without_effect
 from elephan.experiment.study import run_study
 
 SCENARIO = """title = "A line"
@@ -210,11 +210,98 @@ def test_a_goal_that_makes_no_sense_is_refused(most: int, budget: str | None) ->
         ([0.0, 0.0, 5.0, 5.5], None),  # too few
         ([2.0] * 10, None),
         ([1.0, math.nan, 1.0, 2.0, 3.0, 4.0, 5.0], None),
+        # Nearly equal: two goodputs apart by 4 in 100 000, and a gap of 0.9 % of the largest value beside one of 1.1 %.
+        ([4.9225e10] * 3 + [4.9227e10] * 5, None),
+        ([99.0, 99.01, 99.0, 99.02, 99.01, 99.91, 99.92, 99.91, 99.93, 99.92], None),
+        ([98.8, 98.81, 98.8, 98.82, 98.81, 99.91, 99.92, 99.91, 99.93, 99.92], (5, 5)),
+        # Full frames of 1518 B: five or six of them are neighbours, as 5 and 6 are. Without that step they would be a point.
+        ([7590.0] * 7 + [9108.0] * 13, None),
+        ([1518.0] * 7 + [9108.0] * 13, (7, 13)),
+        # Times that are taken each second, in ns: 1, 1 and 2 to 13 s.
+        ([1e9, 1e9, 2e9, 3e9, 5e9, 8e9, 9e9, 13e9], None),
+        # A point at 0.5, from which the rest begins to spread: D = 1.414 x 1.625 / 1.436 = 1.60. At 0 it is what did not happen.
+        ([0.5, 0.5, 0.5, 0.75, 1.25, 2.5, 4.0], None),
+        ([0.0, 0.0, 0.0, 0.25, 0.75, 2.0, 3.5], (3, 4)),
     ],
 )
 def test_two_modes(sample: list[float], groups: tuple[int, int] | None) -> None:
     found = modes_of(sample)
     assert (found and (len(found.low), len(found.high))) == groups
+
+
+def test_a_gap_of_half_of_the_range_has_a_clean_separation() -> None:
+    """w and v are the widths of groups with w + v below the gap g. Their means are more than g apart, and a sample variance is at
+    most w²/2, so D is above 1.414 g / root((w² + v²) / 2) >= 2."""
+    assert separation([0.0, 1.0], [2.0 + 1e-9, 3.0]) > 2
+    assert separation([0.0, 1.99], [4.0, 4.0]) == pytest.approx((4 - 0.995) / math.sqrt(1.99**2 / 4))
+    assert separation([1.0, 1.0], [2.0, 2.0]) == math.inf
+
+
+def test_differences_are_small_beside_what_differs() -> None:
+    """Differences of 1 and 2 Mb/s have two modes as they stand; between flows of 9.4 Gb/s they are one outcome."""
+    differences = [1e6, 1e6, 1e6, 2e6, 2.01e6, 2.02e6]
+    assert modes_of(differences) is not None
+    assert modes_of(differences, 9.4e9) is None
+    against = dict(enumerate([9.4e9] * 6))
+    fast = {seed: 9.4e9 + more for seed, more in enumerate(differences)}
+    part = Part("e", "goodput_bps.sum", "fast", Bounds(low=1.5e6), "difference", "slow")
+    (verdict,) = judge([Claim("X", "s", "t", (part,))], Fixed({("e", "fast"): fast, ("e", "slow"): against}))
+    assert verdict.findings[0].modes is None
+
+
+class Fixed:
+    """Evidence from plain numbers, by experiment and variant."""
+
+    def __init__(self, values: Mapping[tuple[str, str], Mapping[int, float]]) -> None:
+        self.values = values
+
+    def flows(self, experiment: str, *variants: str) -> int:
+        return 0
+
+    def by_seed(self, experiment: str, variant: str, statistic: str) -> Mapping[int, float]:
+        return self.values.get((experiment, variant), {})
+
+
+def test_a_reading_that_changes_no_number_is_without_effect() -> None:
+    def reading(name: str, *labels: str, variant: str = "a") -> Reading:
+        return Reading(name, "taken", "", ("e",), tuple(ReadingPoint(one, {name: one}, "") for one in labels), (variant,))
+
+    still, moves, half, other, unrun = (
+        reading("still", "x", "y"),
+        reading("moves", "x"),
+        reading("half", "x", "y"),
+        reading("other", "x", variant="b"),
+        reading("unrun", "x"),
+    )
+    taken, moved = {1: 5.0, 2: math.nan}, {1: 5.0, 2: 6.0}
+    found = {"e": taken, "e | still: x": taken, "e | still: y": taken, "e | moves: x": moved, "e | half: x": taken}
+    found |= {"e | half: y": moved}
+    claims = [Claim("X", "s", "t", (Part("e", "drops.sum", "a", Bounds(high=10.0)),))]
+    evidence = Fixed({(name, "a"): values for name, values in found.items()})
+    assert without_effect([still, moves, half, other, unrun], claims, evidence) == [still]
+
+
+def test_a_run_under_readings_says_which_is_without_effect(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A FIFO queue looks at no weight."""
+    more = """
+[[readings]]
+name = "weight"
+default = "1"
+experiments = ["line"]
+points = [{ label = "2", set = { "traffic.bulk.weight" = 2 } }]
+"""
+    (study / "study.toml").write_text(STUDY + more)
+    assert cli.status_of(["study", "run", "frames", "--readings"]) == 0
+    line = "The reading weight is without effect in this study: with 2 every claim has the same numbers."
+    assert line in " ".join(capsys.readouterr().out.split())
+    assert line in Path("results/frames/report.html").read_text(encoding="utf-8")
+    found = el.load("results/frames")
+    assert [one.name for one in found.without_effect] == ["weight"]
+    took = found.facts["processor_s"]
+    assert took["study"] > 0
+    assert took["readings"] > 0
+    again = run_study("frames", out="again", readings=True, report=False, store="results/frames.trials")
+    assert "processor_s" not in again.facts  # the runs were taken from the store
 
 
 def test_normal_samples_have_one_mode() -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -121,6 +121,7 @@ class Outcome:
     flows: int = 0
     begun_s: float = 0.0
     wall_s: float = 0.0
+    processor_s: float = 0.0  # of the thread that ran and measured; 0 of a run from the store
     simulated_s: float = 0.0
     inputs: Inputs = field(default_factory=Inputs)  # what guests, and what is measured, depend on and have read
     files: Mapping[str, bytes] | None = None  # of the folder that the run is kept in, on their way from another machine
@@ -146,7 +147,7 @@ def run_one(job: Job, measure: Measure, progress: core.Progress | None, stop: co
     """Does a job and measures its run. A run that fails leaves its line; wrong input is raised, with the job's name."""
     if stop.asked:
         return Outcome(job, error="interrupted")
-    begun, clock, notes = time.time(), time.monotonic(), Notes()
+    begun, clock, processor, notes = time.time(), time.monotonic(), time.thread_time(), Notes()
     reads, files = _reads(job, measure), job.source.note_files(job.overrides, notes)
     with watching(notes) if reads else nullcontext():
         try:
@@ -155,7 +156,7 @@ def run_one(job: Job, measure: Measure, progress: core.Progress | None, stop: co
             if error.exit_status == 2 and not job.source.have_changed(files, notes):
                 raise type(error)(f"{job.label}: {error}") from None
             done = Outcome(job, error=str(error), lost=stop.asked or of_machine(error))
-    done.begun_s, done.wall_s = begun, time.monotonic() - clock
+    done.begun_s, done.wall_s, done.processor_s = begun, time.monotonic() - clock, time.thread_time() - processor
     if reads or files:
         notes.end()
         done.inputs = _inputs(job, measure, notes)
@@ -223,6 +224,18 @@ class Outcomes(Sequence[Outcome]):
     def incomplete(self) -> dict[str, str]:
         """For the facts of a result of which runs are missing: how many there are."""
         return {"incomplete": f"{len(self)} of {self._planned} runs are done"} if len(self) < self._planned else {}
+
+    def processor_of(self, planned: Collection[str]) -> dict[str, dict[str, float]]:
+        """For the facts of a study: seconds of processor time, of the experiments that it plans and of those under its readings.
+
+        Empty if a run was taken from the store or lost: the rest would understate what the whole takes.
+        """
+        if any(outcome.kept or outcome.lost for outcome in self):
+            return {}
+        took = {"study": 0.0, "readings": 0.0}
+        for outcome in self:
+            took["study" if outcome.job.variant.experiment in planned else "readings"] += outcome.processor_s
+        return {"processor_s": took}
 
     @property
     def failures(self) -> list[str]:

@@ -11,7 +11,8 @@ such an assumed parameter the other values that the source can be read as, each 
     points      = [{ label = "0 s", set = { "network.latency" = "0 s" }, why = "the least there can be" }]
 
 `elephan study run NAME --readings` runs every variant that a claim looks at under each reading, with the same seeds: one reading
-at a time, then random combinations of all. Each claim is judged again on each of these runs.
+at a time, then random combinations of all. Each claim is judged again on each of these runs. A reading that changes no number of
+any claim is reported as without effect.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from elephan.experiment.axes import Experiment
-from elephan.experiment.claims import FAILS, HOLDS, INCONCLUSIVE, NOT_RUN, Claim, Evidence, Verdict, judge
+from elephan.experiment.claims import FAILS, HOLDS, INCONCLUSIVE, NOT_RUN, Claim, Evidence, Part, Verdict, judge
 
 TOGETHER = 8  # random combinations of all readings
 
@@ -77,6 +78,11 @@ class Setting:
     chosen: tuple[tuple[Reading, ReadingPoint], ...]
     together: bool = False
 
+    @classmethod
+    def alone(cls, reading: Reading, point: ReadingPoint) -> Setting:
+        """Returns the setting that changes one reading."""
+        return cls(f"{reading.name}: {point.label}", ((reading, point),))
+
     def name(self, experiment: str) -> str:
         """Returns what an experiment under this setting is called."""
         return f"{experiment} | {self.label}"
@@ -89,7 +95,7 @@ class Setting:
 
 def settings_of(readings: Sequence[Reading], name: str) -> list[Setting]:
     """Returns each reading by itself, then random combinations of all, the same for the same name of a study."""
-    one = [Setting(f"{reading.name}: {point.label}", ((reading, point),)) for reading in readings for point in reading.points]
+    one = [Setting.alone(reading, point) for reading in readings for point in reading.points]
     if len(readings) < 2:
         return one
     draw, several = random.Random(name), []
@@ -218,5 +224,31 @@ def dependences(verdicts: Sequence[Verdict], settings: Sequence[Setting], eviden
     return {name: Dependence(base[name].claim, base[name].verdict, tuple(each)) for name, each in found.items()}
 
 
-def _touches(setting: Setting, part: Any) -> bool:
+def without_effect(readings: Sequence[Reading], claims: Sequence[Claim], evidence: Evidence) -> list[Reading]:
+    """Returns the readings that change no number of any claim: every run that a claim looks at measures the same with each point.
+
+    A reading that touches no claim is none of them, nor is one with a point that did not run: nothing shows what it does.
+    """
+    parts = [part for claim in claims for part in claim.parts]
+    return [reading for reading in readings if _is_without_effect(reading, parts, evidence)]
+
+
+def _is_without_effect(reading: Reading, parts: Sequence[Part], evidence: Evidence) -> bool:
+    places = {
+        (part.experiment, variant, statistic)
+        for part in parts
+        for variant in (part.variant, part.against)
+        for statistic in (part.statistic, part.given)
+        if variant and statistic and reading.touches(part.experiment, variant)
+    }
+    settings = [Under(evidence, Setting.alone(reading, point)) for point in reading.points]
+    return bool(places) and all(_alike(under.by_seed(*place), evidence.by_seed(*place)) for under in settings for place in places)
+
+
+def _alike(one: Mapping[int, float], other: Mapping[int, float]) -> bool:
+    """Whether the same seeds have the same values, of which there are some; NaN, which no run has, is one value."""
+    return bool(one) and one.keys() == other.keys() and all(a == other[seed] or a != a != other[seed] for seed, a in one.items())
+
+
+def _touches(setting: Setting, part: Part) -> bool:
     return any(setting.overrides(part.experiment, variant) for variant in (part.variant, part.against) if variant)

@@ -29,6 +29,7 @@ from elephan.base.paths import as_path
 from elephan.base.quantity import seconds
 from elephan.base.signals import Interrupted
 from elephan.experiment import claims, claimsfile, studyfile
+from elephan.experiment import readings as varied
 from elephan.experiment.axes import Combination, Experiment, experiment_of
 from elephan.experiment.axes import Point as Point
 from elephan.experiment.decide import Decided, Until, decide
@@ -37,7 +38,7 @@ from elephan.experiment.job import Job, Outcomes, Statistics
 from elephan.experiment.numbers import Measured, Number, fill, read_numbers
 from elephan.experiment.place.threads import check_workers
 from elephan.experiment.pool import How, run_jobs, store_of
-from elephan.experiment.readings import Dependence, Setting, dependences, experiments_under, read_readings, settings_of
+from elephan.experiment.readings import Dependence, Reading, Setting, experiments_under, read_readings, settings_of
 from elephan.experiment.trials import Trials
 from elephan.result import folder
 from elephan.result.run import Run, load_run, read_table
@@ -74,7 +75,7 @@ STATISTICS = (
     "paused_ns.sum",
 )
 
-_KEPT_FACTS = ("wall_s", "runs", "failures", "incomplete", "flows", "readings", "decided")  # in the manifest
+_KEPT_FACTS = ("wall_s", "processor_s", "runs", "failures", "incomplete", "flows", "readings", "decided")  # in the manifest
 _COPY = "study"  # of a study of the caller's own, in its result
 
 
@@ -207,7 +208,12 @@ class Results(folder.Result):
     @cached_property
     def dependences(self) -> dict[str, Dependence]:
         """How each claim fares over the readings that touch it, by its id; empty if the readings were not run."""
-        return dependences(self.verdicts, self.study.settings, self) if self.facts.get("readings") else {}
+        return varied.dependences(self.verdicts, self.study.settings, self) if self.facts.get("readings") else {}
+
+    @cached_property
+    def without_effect(self) -> list[Reading]:
+        """The readings that change no number of any claim; empty if the readings were not run."""
+        return varied.without_effect(self.study.readings, self.study.claims, self) if self.facts.get("readings") else []
 
     @cached_property
     def numbers(self) -> dict[str, Measured]:
@@ -390,6 +396,7 @@ def run_study(
         if goal is not None and not runs.outcomes.interrupted:
             facts["decided"] = decide(goal, study.planned, runs.judged, runs.more).as_dict()
         facts |= {"runs": len(runs.outcomes), "wall_s": time.monotonic() - begin}
+        facts |= runs.outcomes.processor_of({one.name for one in study.experiments})
         results = runs.results(facts)
         results.fill(partial)
     results.place = Path(out)

@@ -9,7 +9,7 @@ from elephan.base.quantity import show
 from elephan.experiment.study import Results, load_study
 from elephan.open.difference import of_runs
 from elephan.open.kind import run
-from elephan.report.page.study_page import answer, notebook, of_holm, page, tally
+from elephan.report.page.study_page import answer, idle, notebook, of_holm, page, tally
 from elephan.report.screen import Screen, grid
 from elephan.result.folder import DRAWN, read_manifest
 
@@ -31,6 +31,8 @@ def tables(results: Results, screen: Screen) -> None:
         whose = "" if verdict.claim.whose == "source" or not verdict.claim.derived else "\n(derived)"
         table.add_row(verdict.claim.id + whose, Text(verdict.word, _COLOURS[verdict.verdict]), "\n".join(lines))
     screen.print(table)
+    for line in idle(results):
+        screen.print(line)
     screen.print(f"{tally(results.verdicts)}. {of_holm(results.verdicts)} {show(results.facts['wall_s'], 's')}.", style="dim")
 
 

@@ -139,11 +139,22 @@ def _readings(results: Results) -> list[Section]:
         "What the source does not say, the study takes as one reading of it. Here every claim is judged again with the other "
         "readings, one at a time and in random combinations."
     )
+    words = " ".join([words, *idle(results)])
     tables = [
         Table([Column("assumed"), Column("taken"), Column("other readings")], readings, title="Readings"),
         Table([Column("claim"), Column("over the readings"), Column("where it turns"), Column("at random together")], claims),
     ]
     return [Section("What depends on what is assumed", words, [drawn] if drawn else [], tables)]
+
+
+def idle(results: Results) -> list[str]:
+    """Returns a sentence for each reading that changes no number of any claim.
+
+    `The reading Fb-hat is without effect in this study: with off every claim has the same numbers.`
+    """
+    found = [(one.name, " or ".join(point.label for point in one.points)) for one in results.without_effect]
+    rest = "every claim has the same numbers"
+    return [f"The reading {name} is without effect in this study: with {labels} {rest}." for name, labels in found]
 
 
 def _point(label: str, why: str) -> str:
