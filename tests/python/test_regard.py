@@ -8,7 +8,7 @@ from typing import Any
 
 import elephan as el
 import pytest
-from elephan.report.words.regard import TRAITS, ignored
+from elephan.report.words.regard import TRAITS, ignored, unread
 from elephan.report.words.warnings import warnings
 from elephan.scenario import core
 
@@ -83,6 +83,38 @@ def test_a_priority_that_nothing_looks_at_is_said(more: dict[str, Any], remark: 
     (tmp_path / "s.toml").write_text(WEIGHTS.replace("weight = 3\n", "").rstrip() + "\npriority = 3\n", encoding="utf-8")
     said = "light has a priority, but no queue on the way looks at it: only those of kind prio, ets and wrr do, and PFC."
     assert any(said in line for line in warnings(el.run(tmp_path / "s.toml", set=more))) == remark
+
+
+SWITCH = """
+duration = "20 ms"
+[switches.sw]
+[hosts.c]
+count = 2
+[[links]]
+between = ["c", "sw"]
+rate    = "1 Gbps"
+delay   = "5 us"
+[[traffic]]
+name = "a"
+from = "c[0]"
+to   = "c[1]"
+kind = "bulk"
+[congestion_management]
+kind   = "qcn"
+preset = "seed-2007"
+"""
+
+
+def test_a_parameter_that_no_model_reads_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(SWITCH, encoding="utf-8")
+    said = "{} is without effect: what it means was not found, so the model does not read it."
+    of_preset, given = (el.run(file, set=more) for more in ({}, {"congestion_management.efr_max": 5}))
+    assert (of_preset.resolved["congestion_management"]["efr_max"], unread(of_preset)) == (1_000_000, [])
+    assert said.format("congestion_management.efr_max") in warnings(given)
+    assert unread(el.run(file, set={"congestion_management.fbhat": False})) == ["congestion_management.fbhat"]
+    key = "delivered_bps.sum"
+    assert given.statistic(key) == of_preset.statistic(key) > 0
 
 
 def test_the_reference_says_which_queues_look_at_weights() -> None:

@@ -1,4 +1,4 @@
-"""Weights and priorities of traffic that nothing on the way looks at."""
+"""Settings without effect: weights and priorities that nothing on the way looks at, and parameters that no model reads."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ class Trait:
         return kinds.queues_that(lambda queue: self.key in queue["reads"])
 
 
+# Parameters of publications that the models show and do not read: what they mean was not found (docs/models/qcn.md).
+UNREAD = ("congestion_management.fbhat", "congestion_management.efr_max")
 TRAITS = (Trait("weight", 1), Trait("priority", 0, "pfc"))
 
 
@@ -71,8 +73,18 @@ def ignored(run: Run, trait: Trait) -> list[str]:
 
 
 def remarks(run: Run) -> list[str]:
-    """A sentence for each trait that is without effect."""
-    return [_remark(trait, names) for trait in TRAITS if (names := ignored(run, trait))]
+    """Returns a sentence for each setting that is without effect."""
+    return [*(_remark(trait, names) for trait in TRAITS if (names := ignored(run, trait))), *map(_unread, unread(run))]
+
+
+def unread(run: Run) -> list[str]:
+    """Returns the parameters that the scenario gives and that no model reads. What a preset fills in is none of them."""
+    given = {row["path"] for row in run.provenance["parameters"] if row["from"] == "given"}
+    return [path for path in UNREAD if path in given]
+
+
+def _unread(path: str) -> str:
+    return f"{path} is without effect: what it means was not found, so the model does not read it."
 
 
 def _remark(trait: Trait, names: list[str]) -> str:
