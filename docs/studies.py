@@ -21,6 +21,7 @@ from typing import Any
 
 from elephan.base import stats
 from elephan.base.errors import InputError
+from elephan.base.quantity import counted
 from elephan.experiment.claims import CAUSES, FAILS, HOLDS, Claim
 from elephan.experiment.numbers import COUNTS, Number, check_places, fill
 from elephan.experiment.study import Results, load_study, open_study
@@ -117,17 +118,14 @@ def _assumed(stored: Mapping[str, Any]) -> list[str]:
     if not varied:
         return []
     turned = {name: one["turns"] for name, one in varied.items() if one["turns"]}
-    kept = (
-        f"Of {len(varied)} claims that an assumption touches, {len(varied) - len(turned)} keep their verdict whichever assumption"
-    )
-    head = _wrapped(f"{kept} is changed by itself." + (" The others turn here:" if turned else ""))
-    rows = [_wrapped(f"`{name}`: {turn}.", "- ") for name, turns in turned.items() for turn in turns]
+    moved = f"Changed one at a time, the assumptions turn {len(turned) or 'none'} of them."
+    kept = f"An assumption plays a part in {counted(len(varied), 'claim')}. {moved}"
+    rows = _list("Where a reading turns a verdict:", [f"`{name}`: {turn}." for name, turns in turned.items() for turn in turns])
     return [
         "",
         "## What depends on what is assumed",
         "",
-        head,
-        *([""] if rows else []),
+        _wrapped(kept),
         *rows,
         *(["", *idle] if (idle := _idle(stored)) else []),
         "",

@@ -191,3 +191,22 @@ def test_a_verdict_that_changed_has_a_reason_and_a_row() -> None:
     table = script.table(name, {**known, "why": {"C000-1": "Its bound was wrong."}})
     assert "- `C000-1`: Its bound was wrong." in table
     assert "| `C000-1` | source | fails | holds |" in table
+
+
+def test_a_readme_says_where_a_reading_turns_a_verdict_and_which_is_without_effect() -> None:
+    script = _script()
+    turn = "rate: holds with 5 Mb/s (as taken); fails with 10 Mb/s"
+    varied = {"X-1": {"word": "depends on rate", "turns": [turn]}, "X-2": {"word": "holds in all 3 readings", "turns": []}}
+    stored = {"numbers": {}, "claims": {}, "readings": varied, "without_effect": ["Fb-hat", "EFR"]}
+    text = script.readme("A study.", {}, stored, [], assumed=True)
+    assert "An assumption plays a part in 2 claims. Changed one at a time, the assumptions turn 1 of them." in text
+    assert f"- `X-1`: {turn}." in text
+    assert "Without effect in this study: Fb-hat, EFR. No number of any claim depends on it." in text
+    assert script.readme("A study.", {}, stored, []) == script.readme(
+        "A study.", {}, {"numbers": {}, "claims": {}}, [], assumed=True
+    )
+
+
+def test_processor_time_is_told_in_minutes_of_two_digits() -> None:
+    script = _script()
+    assert [script._minutes(one) for one in (None, 45, 235, 7800)] == ["", "0.75 min", "3.9 min", "130 min"]
