@@ -26,6 +26,7 @@ SENTENCES: dict[str, list[tuple[str, str]]] = {
     "drop": [
         ("queue_full", rf"the queue of (?P<port>.+?) overflowed: it dropped {MANY}{OVER}{WHOSE}{THEN}\."),
         ("memory_full", rf"the memory of (?P<node>.+?) had no room: it dropped {MANY} for (?P<peer>.+?){OVER}{WHOSE}{THEN}\."),
+        ("mtu_exceeded", rf"the link (?P<port>.+?) carries no packet so large: it dropped {MANY}{OVER}{WHOSE}{THEN}\."),
         ("link_down", rf"the link (?P<port>.+?) was down and lost {MANY}{OVER}{WHOSE}{THEN}\."),
         ("link_loss", rf"the link (?P<port>.+?) lost {MANY}{OVER}{WHOSE}{THEN}\."),
         ("host", rf"(?P<node>\S+) dropped {MANY} that had come to it{OVER}{WHOSE}, because (?P<why>[^.]+?){THEN}\."),

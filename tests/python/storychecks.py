@@ -141,6 +141,8 @@ def why(rows: Rows, flow: int, at: float, said: str) -> None:
         )
         down = [one for one in rows.of(flow, rows.drops) if last <= one["time_ns"] < at and one["reason"] == "link_down"]
         assert value(found[1]) == len(down) > 0
+    elif found := re.fullmatch(rf"({NUMBER}) of its packets were larger than the MTU of a link on the way, .+", text):
+        assert value(found[1]) == sum(one["reason"] == "mtu_exceeded" for one in lost) > 0
     elif found := re.fullmatch(rf"[Oo]f its first window ({NUMBER}) of ({NUMBER}) segments? were lost, too many for .+", text):
         assert value(found[1]) > value(found[2]) - 4
         assert value(found[1]) <= len(lost)
@@ -179,6 +181,7 @@ WORDS = {
     "because its queue was full": "queue_full",
     "because the memory of the switch had no room": "memory_full",
     "because the link was down": "link_down",
+    "because the link carries no packet so large": "mtu_exceeded",
 }
 
 

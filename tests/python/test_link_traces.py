@@ -161,6 +161,18 @@ def test_a_delay_that_gets_shorter_lets_no_packet_overtake() -> None:
     assert took[100] - took[4000] == pytest.approx(15e6, abs=1e4)
 
 
+def test_a_delay_that_gets_shorter_lets_packets_overtake_if_asked() -> None:
+    """A packet each 2 ms is on the wire for 1 ms. Until 5 s it comes 21 ms after it was sent, then 6 ms.
+
+    The packet of 5.000 s comes at 5.006 s, before those of 4.986 to 4.998 s, which come from 5.007 s on. The same happens at 15 s.
+    """
+    run = datagrams(delay={"trace": {"text": STEPS, "reorder": True}})
+    assert (run.summary["reordered"], run.summary["reordered_datagrams"], run.summary["drops"]) == (14, 14, 0)
+    seqs = [row["seq"] for row in run.datagrams.to_pylist()]
+    assert seqs[2493:2496] == [2500, 2493, 2501]
+    assert sorted(seqs) == list(range(len(seqs)))
+
+
 def test_the_share_of_the_capacity_that_is_used() -> None:
     """4 Mb/s over 6 Mb/s in the mean."""
     run = datagrams(rate={"trace": {"text": STEPS}})

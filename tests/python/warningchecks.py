@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+from elephan.base.quantity import size_bytes
 from elephan.scenario import kinds
 from elephan.table.steps import shortest_ports
 from stories import NUMBER, QUANTITY, Rows, near, value
@@ -52,6 +53,16 @@ def between_hosts(rows: Rows, said: re.Match[str]) -> None:
     ends = {str(end).split("[")[0] for end in link["between"]}
     assert ends == {said["one"], said["other"]} <= set(rows.run.resolved["hosts"])
     assert link["queue"]["kind"]
+
+
+def small_mtu(rows: Rows, said: re.Match[str]) -> None:
+    """Packets were dropped for this reason, a link has this MTU, and the MSS that is proposed fits it."""
+    assert rows.run.summary["drops_by_reason"]["mtu_exceeded"] > 0
+    assert int(said["packet"]) > int(said["mtu"])
+    places = [words for link in rows.run.resolved["links"] for words in (link, link.get("forward", {}), link.get("backward", {}))]
+    assert int(said["mtu"]) in [size_bytes(words["mtu"]) for words in places if "mtu" in words]
+    if said["mss"]:
+        assert int(said["mtu"]) - int(said["mss"]) in (40, 60)
 
 
 def beside_marks(rows: Rows, said: re.Match[str]) -> None:
@@ -138,6 +149,14 @@ WARNINGS: dict[str, list[tuple[str, Check]]] = {
             r"links\[(?P<link>\d+)\]\.queue has no effect: it is of switch ports, and (?P<one>\S+) and (?P<other>\S+) are hosts; "
             r"say host_queue\.",
             between_hosts,
+        ),
+    ],
+    "small_mtu": [
+        (
+            r"(?P<links>.+?) ha(?:s|ve) an MTU of (?P<mtu>\d+) B, and packets of (?P<traffic>.+?) have up to (?P<packet>\d+) B: "
+            r"larger packets are dropped\.(?: No sender finds the MTU of a path: "
+            r'say tcp = \{ mss = "(?P<mss>\d+) B" \} for (?P=traffic)\.)?',
+            small_mtu,
         ),
     ],
     "beside_marks": [

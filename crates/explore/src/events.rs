@@ -236,6 +236,7 @@ impl<'a> Story<'a> {
                 format!("the memory of {node} had no room: it dropped {n} for {}{over}", rows[0].peer)
             }
             (_, "link_loss") => format!("the link {port} lost {n}{over}"),
+            (_, "mtu_exceeded") => format!("the link {port} carries no packet so large: it dropped {n}{over}"),
             (_, "link_down") => format!("the link {port} was down and lost {n}{over}"),
             (_, "") => format!("{port} dropped {n}{over}"),
             _ => format!("{} at {port} dropped {n}{over}", discipline(reason)),

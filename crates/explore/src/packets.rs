@@ -26,7 +26,6 @@ const PACKETS_MAX: u64 = 200_000;
 const OPENER_PORTS: (i64, i64) = (38_000, 3_000);
 const LISTENER_PORTS: (i64, i64) = (10_601, 600);
 
-const IP_HEADER_BYTES: usize = 20;
 const PROTOCOL_TCP: u8 = 6;
 const FLAG_SYN: u8 = 2;
 const FLAG_ACK: u8 = 16;
@@ -182,7 +181,10 @@ impl Seen {
             _ => 0,
         };
         let Some(ip) = packet.headers.get(before..) else { return };
-        let Some(tcp) = ip.get(IP_HEADER_BYTES..).filter(|tcp| tcp.len() >= 20 && ip[9] == PROTOCOL_TCP) else {
+        // Where the TCP header begins and the IP header says what is above it; the length there counts the header of IPv4 only.
+        let (above, protocol, length, counted) =
+            if ip.first().is_some_and(|byte| byte >> 4 == 6) { (40, 6, 4, 0) } else { (20, 9, 2, 20) };
+        let Some(tcp) = ip.get(above..).filter(|tcp| tcp.len() >= 20 && ip[protocol] == PROTOCOL_TCP) else {
             return;
         };
         let half = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
@@ -192,8 +194,8 @@ impl Seen {
             return;
         }
         let header = usize::from(tcp[12] >> 4) * 4;
-        let whole = usize::from(u16::from_be_bytes([ip[2], ip[3]]));
-        let payload = whole.saturating_sub(IP_HEADER_BYTES + header) as i64;
+        let whole = usize::from(u16::from_be_bytes([ip[length], ip[length + 1]]));
+        let payload = whole.saturating_sub(counted + header) as i64;
         let options = tcp.get(20..header.min(tcp.len())).unwrap_or(&[]);
         let (at, syn) = (packet.time_ns as f64, tcp[13] & FLAG_SYN != 0);
         match packet.direction {

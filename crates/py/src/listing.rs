@@ -7,7 +7,8 @@ use elephan_cc::guest::Unloaded;
 use elephan_host::receive::Refused;
 use elephan_link::queue::{self, Parameters, QueueSpec};
 use elephan_scenario::written::TrafficWords;
-use elephan_scenario::{Advice, Room, Source};
+use elephan_scenario::{Advice, Link, Room, Source};
+use elephan_traffic::Spec as _;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -99,7 +100,7 @@ fn read<T: serde::de::DeserializeOwned>(value: Value) -> PyResult<T> {
 }
 
 /// What a resolved scenario answers about itself, as JSON: `draws`, the places that are drawn at random, and `short_rooms`, where a switch
-/// that pauses has too little room for what still arrives. Congestion controls from outside are not loaded.
+/// that pauses has too little room for what still arrives, and `small_mtus`, links that packets are too large for. Congestion controls from outside are not loaded.
 #[pyfunction]
 fn scenario_answers(py: Python<'_>, text: String, name: String) -> PyResult<String> {
     let source = Source::toml(name, text)
@@ -131,10 +132,24 @@ fn scenario_answers(py: Python<'_>, text: String, name: String) -> PyResult<Stri
                 "advice": advice,
             })
         };
+        let small = |link: &Link| {
+            let (mtu, traffic) =
+                (link.mtu.filter(|mtu| mtu.0 < link.ip_bytes)?, &plan.traffic[link.largest_of? as usize]);
+            Some(json!({
+                "link": link.name,
+                "mtu_bytes": mtu.0,
+                "packet_bytes": link.ip_bytes,
+                "traffic": traffic.name,
+                "ip": traffic.ip,
+                "tcp": traffic.kind.carrier().is_tcp() && traffic.roce.is_none(),
+            }))
+        };
+        let small_mtus: Vec<Value> = plan.links.iter().filter_map(small).collect();
         let rooms: Vec<Value> = plan.short_rooms().into_iter().map(room).collect();
         json::text(&json!({
             "draws": resolved.draws(),
             "short_rooms": rooms,
+            "small_mtus": small_mtus,
             "largest_packet_bytes": plan.largest_packet(),
         }))
     };

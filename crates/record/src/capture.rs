@@ -7,7 +7,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,6 +31,7 @@ mod code {
     pub const INTERFACE_RESOLUTION: u16 = 9;
     pub const PACKET_FLAGS: u16 = 2;
     pub const RECORD_IPV4: u16 = 1;
+    pub const RECORD_IPV6: u16 = 2;
 }
 
 /// What the packets of an interface begin with, by its number in the registry of link types.
@@ -102,7 +103,7 @@ pub struct Capture {
 
 impl Capture {
     /// A new file with these interfaces, and names of addresses for whoever shows its packets.
-    pub fn create(path: PathBuf, interfaces: &[Interface], names: &[(Ipv4Addr, &str)]) -> Result<Capture, Error> {
+    pub fn create(path: PathBuf, interfaces: &[Interface], names: &[(IpAddr, &str)]) -> Result<Capture, Error> {
         let made = File::create(&path);
         let mut capture = Capture { path, buffer: Vec::new(), error: None, listener: None };
         made.map_err(|error| capture.named(&error))?;
@@ -190,13 +191,16 @@ impl Capture {
         self.end(place);
     }
 
-    fn names(&mut self, names: &[(Ipv4Addr, &str)]) {
+    fn names(&mut self, names: &[(IpAddr, &str)]) {
         if names.is_empty() {
             return;
         }
         let place = self.begin(NAME_RESOLUTION);
         for (address, name) in names {
-            self.option(code::RECORD_IPV4, &[&address.octets(), name.as_bytes(), &[0]].concat());
+            match address {
+                IpAddr::V4(of) => self.option(code::RECORD_IPV4, &[&of.octets(), name.as_bytes(), &[0]].concat()),
+                IpAddr::V6(of) => self.option(code::RECORD_IPV6, &[&of.octets(), name.as_bytes(), &[0]].concat()),
+            }
         }
         self.option(code::END, &[]);
         self.end(place);
@@ -261,7 +265,8 @@ mod tests {
     #[test]
     fn literal_blocks() {
         let path = std::env::temp_dir().join(format!("elephan-capture-{}.pcapng", std::process::id()));
-        let mut capture = Capture::create(path.clone(), &one(), &[(Ipv4Addr::new(10, 0, 0, 1), "a")]).unwrap();
+        let names = ["10.0.0.1", "fd00::a00:1"].map(|address| (address.parse().unwrap(), "a"));
+        let mut capture = Capture::create(path.clone(), &one(), &names).unwrap();
         capture.push(&packet(&[1, 2, 3, 4, 5], 5));
         capture.push(&packet(&[1, 2, 3, 4, 5], 6));
         capture.push(&CapturedPacket { direction: None, ..packet(&[1, 2, 3, 4, 5], 3) });
@@ -274,8 +279,9 @@ mod tests {
             // Interface: type, 52 bytes, Ethernet, snap length 94, name, speed, resolution 9, end, 52.
             "01000000 34000000 0100 0000 5E000000 0200 0400 612D3E62 0800 0800 00CA9A3B00000000 0900 0100 09000000
              0000 0000 34000000",
-            // Names: type, 28 bytes, one record of IPv4 address and name, end, 28.
-            "04000000 1C000000 0100 0600 0A000001 61000000 0000 0000 1C000000",
+            // Names: type, 52 bytes, a record of IPv4 address and name, one of IPv6 address and name, end, 52.
+            "04000000 34000000 0100 0600 0A000001 61000000
+             0200 1200 FD00000000000000000000000A000001 61000000 0000 0000 34000000",
             // Packets: type, length, interface 0, time in two words, kept and original length, data, flags, end, length.
             "06000000 34000000 00000000 01000000 02000000 05000000 EA050000 0102030405000000 0200 0400 02000000
              0000 0000 34000000",

@@ -1,6 +1,6 @@
 //! The recorder: all tables of one run.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -203,7 +203,7 @@ impl Recorder {
         &mut self,
         name: &str,
         interfaces: &[Interface],
-        names: &[(Ipv4Addr, &str)],
+        names: &[(IpAddr, &str)],
     ) -> Result<Option<Capture>, Error> {
         let Some(folder) = &self.folder else { return Ok(self.listener.clone().map(Capture::heard)) };
         let captures = folder.join(CAPTURES);

@@ -10,9 +10,9 @@ use elephan_link::{
     queue::{Limit, QueueSpec},
 };
 use elephan_roce::wire;
-use elephan_tcp::Options;
-use elephan_traffic::{Kind, Spec as _, Start};
-use elephan_units::{Rate, Span, Time};
+use elephan_tcp::{IpVersion, Options};
+use elephan_traffic::{Carrier, Kind, Spec as _, Start};
+use elephan_units::{Bytes, Rate, Span, Time};
 
 pub use crate::written::{Ecmp, Jitter, Order, Reorder};
 
@@ -92,6 +92,10 @@ pub struct Link {
     pub bdp_bytes: u64,
     /// IP bytes of the largest packet that crosses it on a shortest path; 0 if none does.
     pub ip_bytes: u64,
+    /// The traffic entry that this packet is of.
+    pub largest_of: Option<u32>,
+    /// Largest IP packet that it carries; none: any.
+    pub mtu: Option<Bytes>,
     /// Whether it carries anything; the same both ways.
     pub up: bool,
     pub loss: Loss,
@@ -192,6 +196,7 @@ pub struct Traffic {
     pub congestion_control: elephan_cc::Spec,
     /// Options of RoCE, if that carries it.
     pub roce: Option<Arc<elephan_roce::Options>>,
+    pub ip: IpVersion,
     /// Applications ask for TCP Fast Open.
     pub fast_open: bool,
     /// IEEE 802.1Q priority of its packets, 0..7, and the weight of each of its connections, at least 1.
@@ -199,17 +204,22 @@ pub struct Traffic {
     pub weight: u16,
 }
 
-/// IP and TCP headers of a full segment, whose MSS counts TCP options (RFC 6691).
-const TCP_HEADERS_BYTES: u64 = 40;
-
 impl Traffic {
+    /// Returns the bytes of the headers before the payload of a datagram; 0 for frames, which have none.
+    pub fn datagram_headers(&self) -> u32 {
+        if matches!(self.kind.carrier(), Carrier::Frames(_)) { 0 } else { self.ip.udp_headers_bytes() }
+    }
+
     /// Returns the bytes of the largest IP packet between these ends; of RoCE with the telemetry that a congestion control may ask for.
     pub(crate) fn ip_bytes(&self, sender: &Options, receiver: &Options) -> u64 {
         if let Some(roce) = &self.roce {
             return roce.mtu.0 + u64::from(wire::HEADERS_BYTES + wire::TELEMETRY_BYTES);
         }
-        let of_connection = || sender.mss.0.min(receiver.mss.0) + TCP_HEADERS_BYTES;
-        self.kind.carrier().packet_bytes().unwrap_or_else(of_connection)
+        match self.kind.carrier() {
+            Carrier::Datagrams(payload) | Carrier::Frames(payload) => payload + u64::from(self.datagram_headers()),
+            // The MSS counts TCP options (RFC 6691).
+            _ => sender.mss.0.min(receiver.mss.0) + u64::from(self.ip.tcp_headers_bytes()),
+        }
     }
 }
 

@@ -85,7 +85,7 @@ impl World {
         let (there, back) = (self.path(from, to)?, self.path(to, from)?);
         let (s, r) = (&*self.plan.options[sender as usize], &*self.plan.options[receiver as usize]);
         let both = s.timestamps && r.timestamps;
-        let options = if both { OPTION_TIMESTAMPS } else { 0 };
+        let options = s.ip.bits() | if both { OPTION_TIMESTAMPS } else { 0 };
         let headers = Segment { flags: Flags::ACK, options, ..Segment::default() };
         let mss = s.mss.0.min(r.mss.0) - u64::from(headers.header_bytes() - Segment::default().header_bytes());
         let of = |len: u64| Segment { len: len as u32, ..headers }.ip_bytes();
@@ -166,7 +166,8 @@ impl World {
 /// IP bytes of the SYN of `own`, or of its answer to that of `peer`.
 fn syn_bytes(own: &Options, peer: Option<&Options>) -> u32 {
     let on = |of: fn(&Options) -> bool, bit: u8| if of(own) && peer.is_none_or(of) { bit } else { 0 };
-    let options = on(|o| o.timestamps, OPTION_TIMESTAMPS)
+    let options = own.ip.bits()
+        | on(|o| o.timestamps, OPTION_TIMESTAMPS)
         | on(|o| o.sack, OPTION_SACK_PERMITTED)
         | on(|o| o.window_scaling, OPTION_WINDOW_SCALE);
     Segment { flags: Flags::SYN, mss: own.mss.0 as u16, options, ..Segment::default() }.ip_bytes()

@@ -1,7 +1,7 @@
 //! Sockets in the world: a packet reaches one, its timer rings, it sends what it may; datagrams, which have none.
 
 use elephan_engine::{Alarm, Bell};
-use elephan_tcp::Endpoint;
+use elephan_tcp::{Endpoint, IpVersion, Segment};
 use elephan_traffic::Spec as _;
 use elephan_units::Time;
 
@@ -12,11 +12,6 @@ use crate::net::{self, NONE};
 use crate::packet::flags;
 use crate::target::{Route, Target};
 use crate::world::World;
-
-/// IP and TCP headers of a segment without options.
-pub const TCP_IP_HEADERS: u32 = 40;
-/// IP and UDP headers of a datagram.
-pub const UDP_IP_HEADERS: u32 = 28;
 
 impl World {
     /// A packet has reached its host.
@@ -183,18 +178,20 @@ impl World {
         payload: u64,
     ) {
         debug_assert!(self.flows[flow as usize].as_ref().is_none_or(|own| {
-            let most = self.plan.traffic[own.traffic as usize].kind.carrier().packet_bytes();
-            most.is_none_or(|most| payload + if raw { 0 } else { u64::from(UDP_IP_HEADERS) } <= most)
+            let carrier = self.plan.traffic[own.traffic as usize].kind.carrier();
+            carrier.packet_bytes().zip(carrier.headers_bytes()).is_none_or(|(most, headers)| payload + headers <= most)
         }));
         let packet = self.spare;
         let route = self.route_of_datagram(flow, route, seq);
+        let ip =
+            self.flows[flow as usize].as_ref().map_or(IpVersion::V4, |own| self.plan.traffic[own.traffic as usize].ip);
         let (p, _) = self.net.packets.get_mut(packet);
-        p.segment = elephan_tcp::Segment { seq, len: payload as u32, ..Default::default() };
+        p.segment = Segment { seq, len: payload as u32, options: ip.bits(), ..Segment::default() };
         p.ident = seq as u16;
         p.route = route;
         p.dest = flow;
         p.flow = number;
-        p.ip_bytes = payload as u32 + if raw { 0 } else { UDP_IP_HEADERS };
+        p.ip_bytes = payload as u32 + if raw { 0 } else { ip.udp_headers_bytes() };
         p.flags = flags::UDP | flags::DATA | if raw { flags::RAW } else { 0 };
         let link = self.net.routes.link(route);
         let node = self.plan.links[link.index()].from;

@@ -4,9 +4,13 @@
 //! The rule of this layer: a segment carries no payload, only its length, and its header is charged as a real stack
 //! encodes it (each option padded to four bytes with NOPs, as RFC 7323 appendix A recommends).
 
-use crate::fast_open::option_bytes;
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::fast_open::option_bytes;
 
 /// The control bits of RFC 9293 section 3.1, as on the wire.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -73,6 +77,48 @@ const ACCECN_SHIFT: u32 = 3;
 /// `Segment::options` bit: the header's AE flag (RFC 9768), for which [`Flags`] has no room.
 pub const HEADER_AE: u8 = 64;
 
+/// `Segment::options` bit: the packet goes over IPv6.
+pub const HEADER_IPV6: u8 = 128;
+
+/// Version of the Internet Protocol below a connection or a stream of datagrams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IpVersion {
+    /// RFC 791: a header of 20 bytes.
+    #[default]
+    V4,
+    /// RFC 8200: a header of 40 bytes.
+    V6,
+}
+
+impl IpVersion {
+    /// Returns the bytes of the IP header, without options or extension headers.
+    pub const fn header_bytes(self) -> u32 {
+        match self {
+            IpVersion::V4 => IP_HEADER_BYTES,
+            IpVersion::V6 => IPV6_HEADER_BYTES,
+        }
+    }
+
+    /// Returns the bytes of the IP header and of a TCP header without options: what the MTU exceeds the MSS by (RFC 9293 section 3.7.1).
+    pub const fn tcp_headers_bytes(self) -> u32 {
+        self.header_bytes() + TCP_HEADER_BYTES
+    }
+
+    /// Returns the bytes of the IP and UDP headers.
+    pub const fn udp_headers_bytes(self) -> u32 {
+        self.header_bytes() + UDP_HEADER_BYTES
+    }
+
+    /// Returns what [`Segment::options`] says of it.
+    pub const fn bits(self) -> u8 {
+        match self {
+            IpVersion::V4 => 0,
+            IpVersion::V6 => HEADER_IPV6,
+        }
+    }
+}
+
 /// ECN codepoints of the IP header (RFC 3168 section 5).
 pub const ECN_NOT_ECT: u8 = 0;
 pub const ECN_ECT1: u8 = 1;
@@ -101,7 +147,7 @@ pub struct Segment {
     pub ecn: u8,
     /// SACK blocks that come with the segment, 0 to 4. Of a SYN: what stands there instead, the Fast Open option.
     pub sack_len: u8,
-    /// Which options are present: `OPTION_*`.
+    /// Which options are present, and what else headers say: `OPTION_*`, `HEADER_*`.
     pub options: u8,
     /// Window scale option of a SYN.
     pub wscale: u8,
@@ -156,6 +202,10 @@ pub(crate) fn accecn_bytes(count: u8, saving: u32) -> u32 {
 
 /// IPv4 header without options.
 pub const IP_HEADER_BYTES: u32 = 20;
+/// IPv6 header without extension headers (RFC 8200 section 3).
+pub const IPV6_HEADER_BYTES: u32 = 40;
+/// UDP header (RFC 768).
+pub const UDP_HEADER_BYTES: u32 = 8;
 /// TCP header without options.
 pub const TCP_HEADER_BYTES: u32 = 20;
 /// Largest TCP header (RFC 9293 section 3.1).
@@ -165,14 +215,18 @@ impl Segment {
     /// TCP header with its options as encoded, a multiple of 4 and at most 60.
     #[inline]
     pub fn header_bytes(&self) -> u32 {
-        let stamped = if self.options & OPTION_TIMESTAMPS != 0 { 12 } else { 0 };
-        TCP_HEADER_BYTES + stamped + if self.is_bare() { 0 } else { self.other_option_bytes() }
+        TCP_HEADER_BYTES + self.timestamps_bytes() + if self.is_bare() { 0 } else { self.other_option_bytes() }
     }
 
-    /// It carries no option but timestamps.
+    #[inline]
+    fn timestamps_bytes(&self) -> u32 {
+        if self.options & OPTION_TIMESTAMPS != 0 { 12 } else { 0 }
+    }
+
+    /// It carries no option but timestamps, over IPv4.
     #[inline]
     fn is_bare(&self) -> bool {
-        self.sack_len | self.options & OPTION_ACCECN | self.flags.0 & Flags::SYN.0 == 0
+        self.sack_len | self.options & (OPTION_ACCECN | HEADER_IPV6) | self.flags.0 & Flags::SYN.0 == 0
     }
 
     fn other_option_bytes(&self) -> u32 {
@@ -253,10 +307,19 @@ impl Segment {
         Some(AccEcnOption { order1, count, fields })
     }
 
-    /// IPv4 packet length: IP header, TCP header, payload.
+    /// Version of the IP header.
+    #[inline]
+    pub fn ip(&self) -> IpVersion {
+        if self.options & HEADER_IPV6 != 0 { IpVersion::V6 } else { IpVersion::V4 }
+    }
+
+    /// Length of the IP packet: IP header, TCP header, payload.
     #[inline]
     pub fn ip_bytes(&self) -> u32 {
-        IP_HEADER_BYTES + self.header_bytes() + self.len
+        // Whatever is more than the header of IPv4.
+        let longer = || self.ip().header_bytes() - IP_HEADER_BYTES;
+        let other = if self.is_bare() { 0 } else { self.other_option_bytes() + longer() };
+        IP_HEADER_BYTES + TCP_HEADER_BYTES + self.timestamps_bytes() + other + self.len
     }
 
     /// Sequence space that the segment takes: payload, plus one for SYN and one for FIN.
@@ -287,6 +350,19 @@ mod tests {
         assert_eq!(syn.header_bytes(), 40);
         // A Windows XP SYN: MSS and SACK-permitted: 28 bytes.
         assert_eq!(Segment { options: OPTION_SACK_PERMITTED, ..syn }.header_bytes(), 28);
+    }
+
+    /// RFC 8200 section 3: the IPv6 header has 40 bytes. The TCP header is the same.
+    #[test]
+    fn headers_over_ipv6() {
+        let data = Segment { len: 1440, flags: Flags::ACK, options: IpVersion::V6.bits(), ..Segment::default() };
+        assert_eq!((data.ip(), data.header_bytes(), data.ip_bytes()), (IpVersion::V6, 20, 1500));
+        let stamped = Segment { options: OPTION_TIMESTAMPS | HEADER_IPV6, len: 1428, ..data };
+        assert_eq!((stamped.header_bytes(), stamped.ip_bytes()), (32, 1500));
+        let ack = Segment { sack_len: 3, len: 0, ..stamped };
+        assert_eq!((ack.header_bytes(), ack.ip_bytes()), (60, 100));
+        let versions = [IpVersion::V4, IpVersion::V6];
+        assert_eq!(versions.map(|ip| (ip.tcp_headers_bytes(), ip.udp_headers_bytes())), [(40, 28), (60, 48)]);
     }
 
     /// RFC 9768 figure 3: AE, CWR, ECE from the left; the option takes 12, 8, 8 and 4 bytes, beside SACK blocks 12, 8, 4 and none.

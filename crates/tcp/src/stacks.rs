@@ -169,7 +169,7 @@ options! {
         windows = LocalDrop::Cwr, "assumed: as Linux";
         freebsd = LocalDrop::Cwr, "FreeBSD tcp_output on ENOBUFS; assumed: the cut of an ECN-Echo instead of one segment";
     }
-    /// Largest segment announced to the peer: the IP MTU less 40. Timestamps take 12 bytes of it.
+    /// Largest segment announced to the peer: the host's MTU less 40, over IPv6 less 60. Timestamps take 12 bytes of it.
     mss: Bytes {
         rfc = Bytes(1460), "RFC 9293 section 3.7.1 on a 1500-byte MTU";
         winxp = Bytes(1460), "RFC 1122 section 4.2.2.6 on a 1500-byte MTU";

@@ -1,26 +1,31 @@
-//! Headers as bytes: IPv4 (RFC 791), TCP (RFC 9293) with its options (RFC 2018, RFC 7323, RFC 7413), UDP (RFC 768).
+//! Headers as bytes: IPv4 (RFC 791), IPv6 (RFC 8200), TCP (RFC 9293) with its options (RFC 2018, RFC 7323, RFC 7413), UDP (RFC 768), ICMP (RFC 792, RFC 4443).
 //!
 //! The rule of this layer: what is written has exactly the bytes that [`Segment::header_bytes`] charges, and its checksums
-//! (RFC 1071) are right for a payload of zeros, which adds nothing to them. Options stand in the order of Linux: MSS,
+//! (RFC 1071) are right for a payload of zeros, which adds nothing to them; [`Headers::cover`] adds another one. Options stand in the order of Linux: MSS,
 //! SACK-permitted, timestamps, NOP, window scale; in other segments two NOPs before timestamps and two before SACK blocks.
-//! Packets are never fragmented (DF), DSCP is 0, and nothing on the way decrements the TTL.
+//! Packets are never fragmented (DF), DSCP and flow label are 0, and nothing on the way decrements the TTL or hop limit.
 
 use crate::fast_open::FastOpenOption;
 use crate::segment::{
-    AccEcnOption, Flags, HEADER_AE, IP_HEADER_BYTES, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE,
-    SackBlocks, Segment, TCP_HEADER_BYTES,
+    AccEcnOption, Flags, HEADER_AE, IP_HEADER_BYTES, IPV6_HEADER_BYTES, IpVersion, OPTION_SACK_PERMITTED,
+    OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks, Segment, TCP_HEADER_MAX_BYTES, UDP_HEADER_BYTES,
 };
 
-/// Largest IP and TCP headers: 20 and 60 bytes.
-pub const HEADERS_MAX_BYTES: usize = 80;
-/// UDP header.
-pub const UDP_HEADER_BYTES: u32 = 8;
+/// Largest IP and TCP headers: 20 and 60 bytes, over IPv6 40 and 60.
+pub const fn headers_max_bytes(ip: IpVersion) -> usize {
+    (ip.header_bytes() + TCP_HEADER_MAX_BYTES) as usize
+}
+
+/// The largest of any version.
+pub const HEADERS_MAX_BYTES: usize = headers_max_bytes(IpVersion::V6);
 /// Default of RFC 1700.
 const TTL: u8 = 64;
 /// "Don't fragment" of the IP header's flags and fragment offset.
 const DONT_FRAGMENT: u16 = 0x4000;
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
+const PROTOCOL_ICMP: u8 = 1;
+const PROTOCOL_ICMPV6: u8 = 58;
 
 /// Kinds of TCP options (RFC 9293 section 3.2, RFC 2018, RFC 7323).
 mod kind {
@@ -43,13 +48,26 @@ const FAST_OPEN_MAGIC: u16 = 0xF989;
 /// What stands where nothing is left of the option before.
 const REST: [u8; 2] = [kind::NOP; 2];
 
+/// The addresses of both ends, of the source first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addresses {
+    V4([[u8; 4]; 2]),
+    V6([[u8; 16]; 2]),
+}
+
 /// Who sends to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
-    pub source: [u8; 4],
-    pub destination: [u8; 4],
+    pub addresses: Addresses,
     pub source_port: u16,
     pub destination_port: u16,
+}
+
+/// Whose checksum covers a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    Tcp,
+    Udp,
 }
 
 /// The headers of one packet.
@@ -57,6 +75,8 @@ pub struct Ends {
 pub struct Headers {
     bytes: [u8; HEADERS_MAX_BYTES],
     len: usize,
+    /// Where the transport header begins.
+    transport: usize,
 }
 
 impl Headers {
@@ -73,9 +93,9 @@ impl Headers {
         &self.bytes[..self.len]
     }
 
-    /// The IP and TCP headers of a segment; `ident` is the identification of the IP header.
+    /// The IP and TCP headers of a segment; `ident` is the identification of the IP header, which IPv6 does not have.
     pub fn tcp(segment: &Segment, sack: &SackBlocks, ident: u16, ends: &Ends) -> Headers {
-        let mut h = Headers::ip(segment.ip_bytes(), segment.ecn, ident, PROTOCOL_TCP, ends);
+        let mut h = Headers::ip(segment.header_bytes() + segment.len, segment.ecn, ident, PROTOCOL_TCP, ends);
         let words = (segment.header_bytes() / 4) as u8;
         h.put(&ends.source_port.to_be_bytes());
         h.put(&ends.destination_port.to_be_bytes());
@@ -95,14 +115,14 @@ impl Headers {
     /// The IP and UDP headers of a datagram, of which `datagram` has the payload and the ECN codepoint.
     pub fn udp(datagram: &Segment, ident: u16, ends: &Ends) -> Headers {
         let bytes = UDP_HEADER_BYTES + datagram.len;
-        let mut h = Headers::ip(IP_HEADER_BYTES + bytes, datagram.ecn, ident, PROTOCOL_UDP, ends);
+        let mut h = Headers::ip(bytes, datagram.ecn, ident, PROTOCOL_UDP, ends);
         h.put(&ends.source_port.to_be_bytes());
         h.put(&ends.destination_port.to_be_bytes());
         h.put(&(bytes as u16).to_be_bytes());
         h.put(&[0; 2]);
         h.checksum(PROTOCOL_UDP, bytes, 6);
         // A checksum of zero would say that there is none.
-        let at = IP_HEADER_BYTES as usize + 6;
+        let at = h.transport + 6;
         if h.bytes[at..at + 2] == [0, 0] {
             h.set(at, 0xFFFF);
         }
@@ -110,28 +130,73 @@ impl Headers {
     }
 
     /// The IP and UDP headers of a packet of so many bytes (IP) whose datagram begins with `inner`, the headers of the protocol above,
-    /// without a checksum of UDP, which RFC 768 allows.
+    /// without a checksum of UDP, which RFC 768 allows. The packet is IPv4.
     pub fn datagram(ip_bytes: u32, ecn: u8, ident: u16, ends: &Ends, inner: &[u8]) -> Headers {
-        let mut h = Headers::ip(ip_bytes, ecn, ident, PROTOCOL_UDP, ends);
+        let bytes = ip_bytes - IP_HEADER_BYTES;
+        let mut h = Headers::ip(bytes, ecn, ident, PROTOCOL_UDP, ends);
         h.put(&ends.source_port.to_be_bytes());
         h.put(&ends.destination_port.to_be_bytes());
-        h.put(&((ip_bytes - IP_HEADER_BYTES) as u16).to_be_bytes());
+        h.put(&(bytes as u16).to_be_bytes());
         h.put(&[0; 2]);
         h.put(inner);
         h
     }
 
-    fn ip(total_bytes: u32, ecn: u8, ident: u16, protocol: u8, ends: &Ends) -> Headers {
-        let mut h = Headers { bytes: [0; HEADERS_MAX_BYTES], len: 0 };
-        // Version 4, five words; DSCP 0.
-        h.put(&[0x45, ecn]);
-        h.put(&(total_bytes as u16).to_be_bytes());
-        h.put(&ident.to_be_bytes());
-        h.put(&DONT_FRAGMENT.to_be_bytes());
-        h.put(&[TTL, protocol, 0, 0]);
-        h.put(&ends.source);
-        h.put(&ends.destination);
-        h.set(10, !sum(&h.bytes[..IP_HEADER_BYTES as usize], 0));
+    /// An ICMP message that carries `carried` bytes with its header: "port unreachable", which quotes a datagram of `quoted` bytes (IP)
+    /// from the destination of `ends` to their source.
+    pub fn port_unreachable(carried: u32, quoted: u32, ident: u16, ends: &Ends) -> Headers {
+        let (protocol, kind, addresses) = match ends.addresses {
+            Addresses::V4([source, destination]) => (PROTOCOL_ICMP, [3, 3], Addresses::V4([destination, source])),
+            Addresses::V6([source, destination]) => (PROTOCOL_ICMPV6, [1, 4], Addresses::V6([destination, source])),
+        };
+        let mut h = Headers::ip(carried, 0, ident, protocol, ends);
+        let Ends { source_port, destination_port, .. } = *ends;
+        let back = Ends { addresses, source_port: destination_port, destination_port: source_port };
+        h.put(&kind);
+        h.put(&[0; 6]);
+        let of_ip = h.transport as u32;
+        let datagram = Segment { len: quoted - of_ip - UDP_HEADER_BYTES, ..Segment::default() };
+        h.put(Headers::udp(&datagram, 0, &back).as_bytes());
+        match protocol {
+            PROTOCOL_ICMP => h.set(h.transport + 2, !sum(&h.bytes[h.transport..h.len], 0)),
+            _ => h.checksum(protocol, carried, 2),
+        }
+        h
+    }
+
+    /// Makes the checksum of TCP or UDP that of this payload.
+    pub fn cover(&mut self, payload: &[u8], protocol: Transport) {
+        let at = self.transport + if protocol == Transport::Tcp { 16 } else { 6 };
+        let of_zeros = u16::from_be_bytes([self.bytes[at], self.bytes[at + 1]]);
+        let (even, last) = payload.split_at(payload.len() & !1);
+        let last = last.first().map_or(0, |byte| u32::from(*byte) << 8);
+        let covered = !sum(even, u32::from(!of_zeros) + last);
+        self.set(at, if covered == 0 && protocol == Transport::Udp { 0xFFFF } else { covered });
+    }
+
+    /// The header of a packet that carries so many bytes.
+    fn ip(carried: u32, ecn: u8, ident: u16, protocol: u8, ends: &Ends) -> Headers {
+        let mut h = Headers { bytes: [0; HEADERS_MAX_BYTES], len: 0, transport: 0 };
+        match &ends.addresses {
+            Addresses::V4(addresses) => {
+                // Version 4, five words; DSCP 0.
+                h.put(&[0x45, ecn]);
+                h.put(&((IP_HEADER_BYTES + carried) as u16).to_be_bytes());
+                h.put(&ident.to_be_bytes());
+                h.put(&DONT_FRAGMENT.to_be_bytes());
+                h.put(&[TTL, protocol, 0, 0]);
+                h.put(addresses.as_flattened());
+                h.set(10, !sum(&h.bytes[..IP_HEADER_BYTES as usize], 0));
+            }
+            Addresses::V6(addresses) => {
+                // Version 6, eight bits of traffic class of which the last two are ECN, twenty of flow label.
+                h.put(&(6 << 28 | u32::from(ecn) << 20).to_be_bytes());
+                h.put(&(carried as u16).to_be_bytes());
+                h.put(&[protocol, TTL]);
+                h.put(addresses.as_flattened());
+            }
+        }
+        h.transport = h.len;
         h
     }
 
@@ -216,10 +281,11 @@ impl Headers {
 
     /// Writes the checksum at `at` of the transport header, whose length with its payload of zeros is `bytes`.
     fn checksum(&mut self, protocol: u8, bytes: u32, at: usize) {
-        const ADDRESSES: std::ops::Range<usize> = 12..20;
-        let transport = IP_HEADER_BYTES as usize;
-        // The pseudo-header of RFC 9293 section 3.1: addresses, protocol, length.
-        let pseudo = sum(&self.bytes[ADDRESSES], u32::from(protocol) + bytes);
+        let transport = self.transport;
+        // IPv6 has its addresses from the eighth byte on, IPv4 from the twelfth; both end with them.
+        let addresses = if transport == IPV6_HEADER_BYTES as usize { 8 } else { 12 }..transport;
+        // The pseudo-header of RFC 9293 section 3.1 and RFC 8200 section 8.1: addresses, protocol, length.
+        let pseudo = sum(&self.bytes[addresses], u32::from(protocol) + bytes);
         self.set(transport + at, !sum(&self.bytes[transport..self.len], u32::from(pseudo)));
     }
 }
@@ -234,17 +300,25 @@ fn sum(bytes: &[u8], start: u32) -> u16 {
     total as u16
 }
 
-const _: () = assert!(TCP_HEADER_BYTES + IP_HEADER_BYTES + 40 == HEADERS_MAX_BYTES as u32);
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::segment::{ECN_CE, ECN_ECT0};
+    use crate::segment::{ECN_CE, ECN_ECT0, HEADER_IPV6};
 
     const CLIENT: [u8; 4] = [10, 0, 0, 1];
     const SERVER: [u8; 4] = [10, 0, 0, 2];
-    const THERE: Ends = Ends { source: CLIENT, destination: SERVER, source_port: 38_000, destination_port: 10_601 };
-    const BACK: Ends = Ends { source: SERVER, destination: CLIENT, source_port: 10_601, destination_port: 38_000 };
+    const THERE: Ends =
+        Ends { addresses: Addresses::V4([CLIENT, SERVER]), source_port: 38_000, destination_port: 10_601 };
+    const BACK: Ends =
+        Ends { addresses: Addresses::V4([SERVER, CLIENT]), source_port: 10_601, destination_port: 38_000 };
+    /// fd00::a00:1 and fd00::a00:2.
+    const OVER_V6: Ends = Ends {
+        addresses: Addresses::V6([
+            [0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 1],
+            [0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 2],
+        ]),
+        ..THERE
+    };
 
     fn bytes(hex: &str) -> Vec<u8> {
         let digits: Vec<char> = hex.chars().filter(|c| !c.is_whitespace()).collect();
@@ -255,6 +329,28 @@ mod tests {
     #[test]
     fn sum_of_rfc_1071() {
         assert_eq!(sum(&[0x00, 0x01, 0xF2, 0x03, 0xF4, 0xF5, 0xF6, 0xF7], 0), 0xDDF2);
+    }
+
+    /// Checksums added by hand over the pseudo-header, the header and the payload, an odd number of bytes.
+    #[test]
+    fn a_payload_is_covered() {
+        let datagram = Segment { len: 5, ..Segment::default() };
+        let mut udp = Headers::udp(&datagram, 0, &THERE);
+        udp.cover(b"hello", Transport::Udp);
+        assert_eq!(udp.as_bytes()[26..28], [0xEA, 0x25]);
+        let segment = Segment { seq: 1, ack: 2, window: 3, len: 3, flags: Flags::ACK, ..Segment::default() };
+        let mut tcp = Headers::tcp(&segment, &SackBlocks::default(), 0, &THERE);
+        tcp.cover(b"abc", Transport::Tcp);
+        assert_eq!(tcp.as_bytes()[36..38], [0x19, 0x8D]);
+    }
+
+    /// RFC 792: type 3, code 3, and what it answers, here a datagram of 5 bytes of zeros from the client.
+    #[test]
+    fn a_port_is_unreachable() {
+        let message = Headers::port_unreachable(8 + 28 + 5, 33, 7, &BACK);
+        assert_eq!(message.as_bytes()[..10], bytes("45 00 003D 0007 4000 40 01"));
+        let quoted = "45 00 0021 0000 4000 40 11 26CA 0A000001 0A000002 9470 2969 000D 2DF8";
+        assert_eq!(message.as_bytes()[20..], bytes(&format!("03 03 111E 00000000 {quoted}")));
     }
 
     /// Laid out by hand after RFC 791 section 3.1, RFC 9293 section 3.1, RFC 2018 section 2 and RFC 7323 sections 2.2
@@ -300,6 +396,46 @@ mod tests {
             01 01 08 0A 00000064 00000032
             01 01 05 12 01020FAD 01021555 01022000 01022B50";
         assert_eq!(Headers::tcp(&ack, &sack, 7, &BACK).as_bytes(), bytes(expected));
+    }
+
+    /// The SYN of above over IPv6, laid out by hand after RFC 8200 section 3, with CE in the traffic class. The sum of the TCP header
+    /// without its checksum is the one of IPv4; its pseudo-header has FD00 twice more: 28DE0 + 1FA00 = 487E0, folded 87E4, inverted 781B.
+    #[test]
+    fn a_syn_over_ipv6() {
+        let syn = Segment {
+            seq: 0x0102_0304,
+            window: 65_535,
+            mss: 1460,
+            flags: Flags::SYN,
+            ecn: ECN_CE,
+            tsval: 1,
+            options: OPTION_TIMESTAMPS | OPTION_SACK_PERMITTED | OPTION_WINDOW_SCALE | HEADER_IPV6,
+            wscale: 7,
+            ..Segment::default()
+        };
+        let expected = "60 30 0000 0028 06 40
+            FD00 0000 0000 0000 0000 0000 0A00 0001  FD00 0000 0000 0000 0000 0000 0A00 0002
+            9470 2969 01020304 00000000 A0 02 FFFF 781B 0000
+            02 04 05B4  04 02  08 0A 00000001 00000000  01  03 03 07";
+        let headers = Headers::tcp(&syn, &SackBlocks::default(), 1, &OVER_V6);
+        assert_eq!(headers.as_bytes(), bytes(expected));
+        assert_eq!(headers.as_bytes().len() as u32, syn.ip_bytes());
+    }
+
+    /// RFC 8200 section 8.1: a packet of UDP over IPv6 has a checksum, and the sum over everything is all ones.
+    #[test]
+    fn checksums_hold_over_ipv6() {
+        for len in [1, 2, 1428, 65_000] {
+            let data = Segment { seq: 9, len, flags: Flags::ACK, options: HEADER_IPV6, ..Segment::default() };
+            let tcp = Headers::tcp(&data, &SackBlocks::default(), 0, &OVER_V6);
+            let udp = Headers::udp(&data, 0, &OVER_V6);
+            for (h, protocol, bytes) in [(&tcp, 6, 20 + len), (&udp, 17, 8 + len)] {
+                let packet = h.as_bytes();
+                let pseudo = sum(&packet[8..40], protocol + bytes);
+                assert_eq!(sum(&packet[40..], u32::from(pseudo)), 0xFFFF);
+                assert_eq!((packet[0], u32::from(u16::from_be_bytes([packet[4], packet[5]]))), (0x60, bytes));
+            }
+        }
     }
 
     /// What the receiver of a whole packet computes: the sum over everything is all ones (RFC 1071 section 1).

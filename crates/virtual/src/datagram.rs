@@ -12,8 +12,6 @@ const ROOM_BYTES: usize = 212_992;
 const CHARGED_BYTES: usize = 768;
 /// Bytes of a datagram that IP may carry at most.
 const MOST_BYTES: usize = 65_507;
-/// An ICMP message quotes the packet that it answers; it has 576 bytes at most (RFC 1812 section 4.3.2.3), 28 of them its own headers.
-const QUOTED_BYTES: usize = 576 - 28;
 /// Numbers behind the newest for which what was sent is kept.
 const KEPT: u32 = 1 << 16;
 
@@ -78,28 +76,26 @@ impl Network {
         if data.len() > MOST_BYTES {
             return Err(Errno::MessageTooLong);
         }
-        let letter = Letter::Datagram(data.to_vec());
         if to.host == from.host {
-            self.letter_arrived(from, to, letter);
+            self.letter_arrived(from, to, Letter::Datagram(data.to_vec()));
             return Ok(data.len());
         }
         let most = self.sim.datagram_max(from.host, to.host).ok_or(Errno::NetworkUnreachable)?;
         if data.len() as u64 > most {
             return Err(Errno::MessageTooLong);
         }
-        self.post(from, to, letter, data.len())?;
+        let number = self.sim.send_datagram(from, to, data).ok_or(Errno::NetworkUnreachable)?;
+        self.keep(from, to, number, Letter::Datagram(data.to_vec()));
         Ok(data.len())
     }
 
-    /// Gives a letter to the network.
-    fn post(&mut self, from: Address, to: Address, letter: Letter, bytes: usize) -> Result<(), Errno> {
-        let number = self.sim.send_datagram(from, to, bytes as u64).ok_or(Errno::NetworkUnreachable)?;
+    /// Keeps what the network brings.
+    fn keep(&mut self, from: Address, to: Address, number: u32, letter: Letter) {
         let letters = self.letters.entry((from, to)).or_default();
         letters.insert(number, letter);
         while letters.first_key_value().is_some_and(|(&first, _)| number.wrapping_sub(first) > KEPT) {
             letters.pop_first();
         }
-        Ok(())
     }
 
     pub(crate) fn take_letter(&mut self, fd: Fd, most: usize, peek: bool) -> Result<(Vec<u8>, Address), Errno> {
@@ -147,9 +143,9 @@ impl Network {
                 self.letter_arrived(to, from, Letter::Unreachable);
             }
             (_, Letter::Datagram(bytes)) => {
-                let quoted = (bytes.len() + 28).min(QUOTED_BYTES);
-                // A message that cannot be sent back is lost, as any other may be.
-                let _ = self.post(to, from, Letter::Unreachable, quoted);
+                if let Some(number) = self.sim.send_unreachable(to, from, bytes.len() as u64) {
+                    self.keep(to, from, number, Letter::Unreachable);
+                }
             }
             (_, Letter::Unreachable) => {}
         }

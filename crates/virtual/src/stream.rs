@@ -180,7 +180,7 @@ impl Network {
                 if let Some(held) = self.contents.get_mut(&end.call) {
                     held.content[usize::from(end.side)].push(&data[..taken]);
                 }
-                self.sim.write(end, |now, endpoint| endpoint.write(now, taken as u64));
+                self.sim.write(end, &data[..taken]);
             }
             Line::Local(pair, side) => {
                 self.locals[pair as usize].write(side, &data[..taken]);

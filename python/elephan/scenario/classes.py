@@ -34,6 +34,7 @@ class Scenario(ScenarioModel):
     seed: All random draws follow from it. `--seed` overrides it; repetition i of a sweep uses seed + i. Default: 1.
     stack: Stack of the hosts that name none: what they run today. Default: "linux".
     tcp: TCP options of all hosts, over their stack; a host's own `tcp` wins key by key.
+    ip: Version of IP below the traffic that names none: `v4` (default), with headers of 20 bytes, or `v6`, with headers of 40.
     template: A common topology; it adds hosts, switches and links, which the tables of the same names may refine.
     hosts: Hosts by group name: `[hosts.client]`.
     switches: Switches by group name: `[switches.sw]`.
@@ -57,6 +58,7 @@ class Scenario(ScenarioModel):
     seed: int | None = None
     stack: Literal["rfc", "winxp", "linux-2.4", "linux", "windows", "freebsd"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    ip: Literal["v4", "v6"] | None = None
     template: Dumbbell | Star | Path | ParkingLot | FatTree | LeafSpine | dict[str, Any] | None = None
     hosts: dict[str, Host | dict[str, Any]] | None = None
     switches: dict[str, Switch | dict[str, Any]] | None = None
@@ -132,7 +134,7 @@ class Tcp(Table):
         `prr-rfc6937`, `prr-linux` or `rate-halving`.
     cwnd_moderation: A disordered ACK that starts no recovery lets the window be three segments above what is in flight at most.
     local_drop: What a segment refused by the host's own transmit queue means: `cwr`, `ignore` or `slow-start-exit`.
-    mss: Largest segment announced to the peer: the IP MTU less 40. Timestamps take 12 bytes of it.
+    mss: Largest segment announced to the peer: the host's MTU less 40, over IPv6 less 60. Timestamps take 12 bytes of it.
     initial_window: Initial window in segments.
     ssthresh_initial: Slow-start threshold at the start; none where it is above the largest window of TCP, 65535 << 14 bytes.
     idle_restart: Congestion window after an idle period longer than the RTO falls back to the initial window.
@@ -1501,6 +1503,8 @@ class TraceTable(Table):
     between: What holds between two rows of CSV. Default: "steps".
     chance: Bytes that a chance of Mahimahi's format carries: 1504 in its code, 1500 in its text.
     overhead: Bytes that a packet takes of a chance beside its own: 4 in Mahimahi's code (the packet information of a TUN device).
+    reorder: Of a delay: whether packets may overtake those before them when the delay gets shorter. Without it they arrive with the
+        last one before them.
     """
 
     file: str | None = None
@@ -1509,6 +1513,7 @@ class TraceTable(Table):
     between: Literal["steps", "linear"] | None = None
     chance: Size | None = None
     overhead: Size | None = None
+    reorder: bool | None = None
 
 
 @dataclass(slots=True)
@@ -2780,6 +2785,8 @@ class Link(Table):
         uniform = ["1 ms", "5 ms"] }` drawn for each, or `{ trace = "file.csv" }`, which varies during the run.
     pairing: Which members are joined. Default: "auto".
     framing: How packets are framed: what the wire and the queues carry beside the IP packet. Default: "ethernet".
+    mtu: Largest IP packet that the link carries, header included, each way. Larger packets are dropped at the port
+        (`mtu_exceeded`). Without it the link carries every packet. That of a host's link also bounds the MSS of the host.
     up: Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and what
         comes to them (`link_down`), and forgets received PAUSE. It is up or down both ways. Default: true.
     packets: Which packets `loss`, `reorder`, `duplicate`, `mark` and `jitter` concern: `all`, or `data`, those that carry data.
@@ -2805,6 +2812,7 @@ class Link(Table):
     delay: Time | Linear | Uniform | LinkTrace | dict[str, Any]
     pairing: Literal["auto", "all", "blocks"] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
+    mtu: Size | None = None
     up: bool | None = None
     packets: Literal["all", "data"] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | LinkTrace | dict[str, Any] | None = None
@@ -2959,6 +2967,7 @@ class Direction(Table):
 
     rate: Rate on the wire.
     delay: Propagation delay.
+    mtu: Largest IP packet that this direction carries, header included.
     up: Of one of `ports` only: whether its link carries anything, both ways.
     packets: Which packets `loss`, `reorder`, `duplicate`, `mark` and `jitter` concern.
     loss: Packets lost by the link itself.
@@ -2972,6 +2981,7 @@ class Direction(Table):
 
     rate: Rate | LinkTrace | dict[str, Any] | None = None
     delay: Time | Linear | Uniform | LinkTrace | dict[str, Any] | None = None
+    mtu: Size | None = None
     up: bool | None = None
     packets: Literal["all", "data"] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | LinkTrace | dict[str, Any] | None = None
@@ -3020,6 +3030,7 @@ class Bulk(Table):
         Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
@@ -3111,6 +3122,7 @@ class Bulk(Table):
         | None
     ) = None
     transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
@@ -3159,6 +3171,7 @@ class Messages(Table):
         Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
@@ -3257,6 +3270,7 @@ class Messages(Table):
         | None
     ) = None
     transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
@@ -3302,6 +3316,7 @@ class Transfers(Table):
         Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
@@ -3396,6 +3411,7 @@ class Transfers(Table):
         | None
     ) = None
     transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
@@ -3423,6 +3439,7 @@ class Users(Table):
         Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
@@ -3516,6 +3533,7 @@ class Users(Table):
         | None
     ) = None
     transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
@@ -3540,6 +3558,7 @@ class Cbr(Table):
         Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
@@ -3633,6 +3652,7 @@ class Cbr(Table):
         | None
     ) = None
     transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
@@ -3658,6 +3678,7 @@ class Burst(Table):
         Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
@@ -3751,6 +3772,7 @@ class Burst(Table):
         | None
     ) = None
     transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
@@ -3775,6 +3797,7 @@ class Frames(Table):
         Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
@@ -3871,6 +3894,7 @@ class Frames(Table):
         | None
     ) = None
     transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
@@ -3900,6 +3924,7 @@ class Incast(Table):
         Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
@@ -3994,6 +4019,7 @@ class Incast(Table):
         | None
     ) = None
     transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
@@ -4020,6 +4046,7 @@ class Onoff(Table):
         Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
@@ -4118,6 +4145,7 @@ class Onoff(Table):
         | None
     ) = None
     transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
@@ -4146,6 +4174,7 @@ class DiskCopy(Table):
         Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
@@ -4245,6 +4274,7 @@ class DiskCopy(Table):
         | None
     ) = None
     transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
@@ -4278,6 +4308,7 @@ class Writes(Table):
         Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
@@ -4370,6 +4401,7 @@ class Writes(Table):
         | None
     ) = None
     transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
@@ -4504,6 +4536,7 @@ class Replay(Table):
         Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
@@ -4597,6 +4630,7 @@ class Replay(Table):
         | None
     ) = None
     transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None

@@ -19,13 +19,13 @@ import numpy.typing as npt
 from elephan.base.errors import InputError
 from elephan.base.quantity import bits_per_second
 from elephan.scenario import kinds
+from elephan.table.ip import UDP_HEADER_BYTES, ip_header_bytes
 from elephan.table.rows import Array, column, texts
 from elephan.table.steps import line_rate
 
 if TYPE_CHECKING:
     from elephan.result.run import Run
 
-UDP_IP_HEADER_BYTES = 28
 # What a link's framing puts around an IP packet: what a queue counts, and what the wire carries.
 FRAME_BYTES = {"ethernet": 18, "ppp": 2, "none": 0}
 WIRE_BYTES = {"ethernet": 38, "ppp": 2, "none": 0}
@@ -139,20 +139,21 @@ def read_burst(run: Run, traffic: str = "", frame_bytes: float | None = None) ->
     if int(mine.sum()) < received:
         raise InputError(f"the log of this run holds {int(mine.sum())} of {received} datagrams: set record.datagrams to {packets}")
     framing = _framing(run) if frame_bytes is None else ""
-    frame = payload + UDP_IP_HEADER_BYTES + FRAME_BYTES[framing] if frame_bytes is None else frame_bytes
+    packet = payload + UDP_HEADER_BYTES + ip_header_bytes(run, name)
+    frame = packet + FRAME_BYTES[framing] if frame_bytes is None else frame_bytes
     if int(column(row, "data_segs_out")[0]) < packets:
         raise InputError("the run ended before the burst was sent")
     if not received:
         raise InputError("nothing of the burst has come")
-    gap = _gap_s(run, entry, source, payload)
+    gap = _gap_s(run, entry, source, packet)
     return read_log(column(log, "seq")[mine], column(log, "time_ns")[mine] * 1e-9, packets, gap, frame)
 
 
-def _gap_s(run: Run, entry: dict[str, Any], source: str, payload: float) -> float:
+def _gap_s(run: Run, entry: dict[str, Any], source: str, packet_bytes: float) -> float:
     """Seconds from packet to packet as they are sent: bytes on the sender's wire over its rate, or over the rate given."""
     first, framing = line_rate(run, source)
     rate = bits_per_second(entry["rate"]) if "rate" in entry else first
-    return (payload + UDP_IP_HEADER_BYTES + WIRE_BYTES[framing]) * 8 / min(rate, first)
+    return (packet_bytes + WIRE_BYTES[framing]) * 8 / min(rate, first)
 
 
 def memory_from_burst(run: Run, traffic: str = "", frame_bytes: float | None = None) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from elephan.base.errors import InputError, brief
 from elephan.table import phases
 from elephan.table.burst import WIRE_BYTES
+from elephan.table.ip import TCP_HEADER_BYTES, ip_header_bytes
 from elephan.table.rows import column, texts
 from elephan.table.steps import path_ports, shortest_ports, slowest_ports
 from elephan.theory import closed as theory
@@ -23,6 +24,7 @@ BEFORE_EXIT = ("closed", "handshake", "slow_start")
 _COLUMNS = [
     "flow",
     "protocol",
+    "traffic",
     "source",
     "destination",
     "delivered_bytes",
@@ -58,7 +60,8 @@ def carried_bps(run: Run, row: dict[str, Any]) -> float | None:
     if not row["delivered_bytes"] or not slowest or row["cur_mss"] is None:
         return None
     options = theory.TIMESTAMP_OPTION_BYTES if row["time_stamps"] else 0
-    wire = row["cur_mss"] + options + theory.TCP_IP_HEADER_BYTES + WIRE_BYTES[framing]
+    headers = ip_header_bytes(run, row["traffic"]) + TCP_HEADER_BYTES + options
+    wire = row["cur_mss"] + headers + WIRE_BYTES[framing]
     return float(rate * row["cur_mss"] / wire)
 
 

@@ -62,22 +62,26 @@ PAUSE_WIRE_BYTES = 84  # 64-byte MAC control frame + 8 preamble + 12 gap
 ETHERNET_OVERHEAD_BYTES = 38  # 14 header + 4 FCS + 8 preamble + 12 gap
 PROPAGATION_S_PER_M = 5e-9  # light in fibre or copper, about 5 ns/m
 TCP_IP_HEADER_BYTES = 40
+IPV6_MORE_BYTES = 20  # that the header of IPv6 is longer by
 TIMESTAMP_OPTION_BYTES = 12  # RFC 7323, padded
 
 
 @of_arguments
-def max_goodput(rate: float | str, mtu: float | str = 1500, timestamps: bool = False) -> float:
+def max_goodput(rate: float | str, mtu: float | str = 1500, timestamps: bool = False, ipv6: bool = False) -> float:
     """Returns the highest TCP goodput of an Ethernet link in bit/s: payload over wire bytes of full packets.
 
-    `mtu` is the size of an IP packet in bytes. `timestamps`: each packet has the 12 bytes of that option. Raises InputError.
+    `mtu` is the size of an IP packet in bytes. `timestamps`: each packet has the 12 bytes of that option. `ipv6`: the IP header has
+    40 bytes instead of 20. Raises InputError.
 
     >>> el.theory.max_goodput("10 Gbps")
     9492847854.356306
     >>> round(el.theory.max_goodput(10e9, mtu=9000, timestamps=True) / 1e9, 4)
     9.9004
+    >>> round(el.theory.max_goodput("1 Gbps", ipv6=True) / 1e6, 1)
+    936.3
     """
     rate_bps, mtu = bits_per_second(rate), size_bytes(mtu)
-    headers = TCP_IP_HEADER_BYTES + (TIMESTAMP_OPTION_BYTES if timestamps else 0)
+    headers = TCP_IP_HEADER_BYTES + (TIMESTAMP_OPTION_BYTES if timestamps else 0) + (IPV6_MORE_BYTES if ipv6 else 0)
     finite(rate=rate_bps, mtu=mtu)
     if mtu <= headers:
         raise InputError(f"mtu must be more than the {headers} bytes of TCP and IP headers, not {mtu:g}")

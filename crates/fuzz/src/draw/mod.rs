@@ -169,7 +169,8 @@ impl<'a> Draw<'a> {
         match kind {
             "time" => time(self.rtt * self.log(1e-3, 10.0)),
             "rate" => rate(self.rate * self.log(0.05, 3.0)),
-            "size" if ["mss", "mtu", "packet_size", "frame_size"].contains(&key) => size(self.log(64.0, 9000.0)),
+            "size" if ["mss", "packet_size", "frame_size"].contains(&key) => size(self.log(64.0, 9000.0)),
+            "size" if key == "mtu" => size(self.log(600.0, 9000.0)),
             // A program works for each block, and a send buffer of stack `rfc` takes a GiB of them at one instant.
             "size" if key == "block" => size(self.log(4096.0, 1e6)),
             "size" => size(self.log(100.0, 1e6)),

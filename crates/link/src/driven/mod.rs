@@ -71,6 +71,8 @@ pub struct Driven {
     pub rate: Option<RateTrace>,
     /// Seconds.
     pub delay: Option<Arc<Course>>,
+    /// Packets may overtake each other when the delay gets shorter.
+    pub reorders: bool,
 }
 
 impl Driven {

@@ -63,6 +63,7 @@ const UNITS: [(&str, &str, f64); 12] = [
 impl TraceTable {
     /// Returns the trace of a rate.
     pub fn rate(&self) -> Result<RateTrace, TraceError> {
+        self.refuse_reorder(What::Rate)?;
         let text = self.text();
         if !is_chances(text) {
             self.refuse_chances()?;
@@ -85,6 +86,7 @@ impl TraceTable {
 
     /// Returns the course of a delay or of a loss.
     pub fn values(&self, what: What) -> Result<Arc<Course>, TraceError> {
+        self.refuse_reorder(what)?;
         let text = self.text();
         if is_chances(text) {
             let message =
@@ -98,6 +100,13 @@ impl TraceTable {
     fn text(&self) -> &str {
         let text = self.text.as_deref().unwrap_or_default();
         text.strip_prefix('\u{feff}').unwrap_or(text)
+    }
+
+    fn refuse_reorder(&self, what: What) -> Result<(), TraceError> {
+        if self.reorder && what != What::Delay {
+            return Err(TraceError::at(0, format!("reorder is of the trace of a delay, not of a {}", what.name())));
+        }
+        Ok(())
     }
 
     fn refuse_chances(&self) -> Result<(), TraceError> {

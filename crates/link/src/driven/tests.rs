@@ -121,6 +121,15 @@ fn delays_and_losses() {
 }
 
 #[test]
+fn delays_alone_reorder() {
+    let steps = TraceTable { reorder: true, ..table("time_s,rate_mbps,delay_ms,loss\n0,5,20,0\n1,5,5,0\n") };
+    assert!(steps.values(What::Delay).is_ok());
+    let message = |error: Option<TraceError>| error.map(|error| error.message);
+    assert_eq!(message(steps.rate().err()).unwrap(), "reorder is of the trace of a delay, not of a rate");
+    assert_eq!(message(steps.values(What::Loss).err()).unwrap(), "reorder is of the trace of a delay, not of a loss");
+}
+
+#[test]
 fn what_is_wrong_has_its_line() {
     for (text, line, message) in [
         ("", 1, "an empty trace"),

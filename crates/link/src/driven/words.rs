@@ -50,6 +50,10 @@ pub struct TraceTable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Bytes")]
     pub overhead: Option<Bytes>,
+    /// Of a delay: whether packets may overtake those before them when the delay gets shorter. Without it they arrive with the last one
+    /// before them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reorder: bool,
 }
 
 /// What comes after the last time of a trace.

@@ -84,7 +84,7 @@ impl Resolver<'_> {
         }
         let first = self.links.iter().find(|link| link.from == flow.from);
         let framing = first.map_or(Framing::default(), |link| link.framing);
-        let headers = traffic.kind.carrier().headers_bytes().unwrap_or(0);
+        let headers = u64::from(traffic.datagram_headers());
         let wire = |ip_bytes: u64| u64::from(framing.wire_bytes(u32::try_from(ip_bytes).unwrap_or(u32::MAX / 2)));
         let full = traffic.ip_bytes(self.stacks.get(flow.sender), self.stacks.get(flow.receiver));
         let mut source = traffic.kind.source(&Setting {

@@ -68,7 +68,7 @@ impl Resolver<'_> {
     /// Rates so low that a frame or a PAUSE takes more than a day.
     fn slow(&self, i: usize) -> Option<String> {
         let link = &self.links[i];
-        let ip = u32::try_from(self.crossings[i].ip_bytes).unwrap_or(u32::MAX / 2);
+        let ip = u32::try_from(self.crossings[i].packets.ip_bytes).unwrap_or(u32::MAX / 2);
         let pause = [link.from, link.to].map(|node| match &self.nodes[node as usize].kind {
             NodeKind::Switch(s) => u64::from(s.flow_control.quanta().unwrap_or(0)) * QUANTUM_BYTES,
             NodeKind::Host => 0,
@@ -196,7 +196,7 @@ impl Resolver<'_> {
 
     /// The headroom of all lossless priorities of a switch against its memory.
     fn headroom(&self, words: &Scenario, node: usize, pfc: &Pfc, memory: u64) -> Option<String> {
-        let largest = self.crossings.iter().map(|c| c.ip_bytes).max().unwrap_or(0);
+        let largest = self.crossings.iter().map(|c| c.packets.ip_bytes).max().unwrap_or(0);
         let frames = (largest, &words.congestion_management);
         let into = (0u32..).zip(&self.links).filter(|(_, l)| l.to as usize == node);
         let own = |(i, _)| match pfc.headroom {
@@ -264,7 +264,7 @@ impl Resolver<'_> {
             _ => return None,
         };
         // Packets are taken to be as large as any: a way back, of acknowledgements only, may well have the same limit.
-        let largest = self.crossings.iter().map(|crossing| crossing.ip_bytes).max().unwrap_or(0);
+        let largest = self.crossings.iter().map(|crossing| crossing.packets.ip_bytes).max().unwrap_or(0);
         let frame = u64::from(link.framing.charged_bytes(u32::try_from(largest).unwrap_or(u32::MAX / 2)));
         let below = |queue: &QueueSpec| {
             let size = limit_of(queue)?;
@@ -284,7 +284,7 @@ impl Resolver<'_> {
 
     /// Returns what is wrong with a depth beside the limit, if no packet of the largest flow fits into it.
     fn too_shallow(&self, words: &Scenario, i: usize) -> Option<InvalidParameter> {
-        let (link, ip_bytes) = (&self.links[i], self.crossings[i].ip_bytes);
+        let (link, ip_bytes) = (&self.links[i], self.crossings[i].packets.ip_bytes);
         let frame = u64::from(link.framing.charged_bytes(u32::try_from(ip_bytes).unwrap_or(u32::MAX / 2)));
         let (key, depth) = link.queue.depths().into_iter().find(|&(_, depth)| ip_bytes > 0 && depth.0 < frame)?;
         let shown = self.written(&self.queue_path(words, i, key), depth);
@@ -294,11 +294,12 @@ impl Resolver<'_> {
     fn queue_problem(&self, words: &Scenario, i: usize) -> Option<String> {
         let (link, crossing) = (&self.links[i], &self.crossings[i]);
         let limit = limit_of(&link.queue)?;
-        let frame = u64::from(link.framing.charged_bytes(u32::try_from(crossing.ip_bytes).unwrap_or(u32::MAX / 2)));
+        let frame =
+            u64::from(link.framing.charged_bytes(u32::try_from(crossing.packets.ip_bytes).unwrap_or(u32::MAX / 2)));
         match limit {
             Size::Packets(0) => Some("0 packets: a queue holds one packet at least".to_owned()),
             Size::Bytes(0) | Size::NanoBdp(0) => Some("0: a queue holds one packet at least".to_owned()),
-            Size::Bytes(bytes) if crossing.ip_bytes > 0 && bytes < frame => {
+            Size::Bytes(bytes) if crossing.packets.ip_bytes > 0 && bytes < frame => {
                 let shown = self.written(&self.queue_path(words, i, "limit"), limit);
                 Some(format!("{shown} cannot hold one packet of {frame} B ({})", link.name))
             }
@@ -308,7 +309,7 @@ impl Resolver<'_> {
             Size::NanoBdp(nano) => {
                 let bytes = Size::of_bdp(nano, link.bdp_bytes);
                 let text = self.written(&self.queue_path(words, i, "limit"), limit);
-                (crossing.ip_bytes > 0 && bytes < frame)
+                (crossing.packets.ip_bytes > 0 && bytes < frame)
                     .then(|| format!("{text} is {bytes} B here, less than one packet of {frame} B ({})", link.name))
             }
             _ => None,
@@ -325,8 +326,8 @@ impl Resolver<'_> {
     pub(super) fn buffers(&mut self, words: &Scenario, after_change: bool) {
         let mut largest = vec![0u64; self.nodes.len()];
         for (link, crossing) in self.links.iter().zip(&self.crossings) {
-            if crossing.ip_bytes > 0 {
-                let ip = u32::try_from(crossing.ip_bytes).unwrap_or(u32::MAX / 2);
+            if crossing.packets.ip_bytes > 0 {
+                let ip = u32::try_from(crossing.packets.ip_bytes).unwrap_or(u32::MAX / 2);
                 let frame = &mut largest[link.from as usize];
                 *frame = (*frame).max(u64::from(link.framing.charged_bytes(ip)));
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use elephan_cc::{Spec, Transport};
 use elephan_random::Stream;
 use elephan_roce::CNP_INTERVAL;
-use elephan_tcp::Overrides;
+use elephan_tcp::{IpVersion, Overrides};
 use elephan_traffic::{Carrier, Kind, Shared, Spec as _};
 use elephan_units::{Span, Time, stop};
 
@@ -44,6 +44,7 @@ impl Resolver<'_> {
         let mut entries = std::mem::take(&mut words.traffic);
         for (entry, (traffic, name)) in entries.iter_mut().zip(names).enumerate() {
             self.check_entry(words, entry, traffic);
+            self.check_ip(words, entry, traffic);
             traffic.kind.resolve();
             if let Some(window) = traffic.kind.window() {
                 traffic.tcp.send_buffer.get_or_insert(window);
@@ -91,6 +92,25 @@ impl Resolver<'_> {
         }
         self.check_transport(&at, traffic);
         self.check_carrier(&at, traffic);
+    }
+
+    /// Which traffic goes over IPv6.
+    fn check_ip(&mut self, words: &Scenario, entry: usize, traffic: &TrafficWords) {
+        let own = at!["traffic", entry, "ip"];
+        if let Carrier::Frames(_) = traffic.kind.carrier() {
+            if traffic.ip.is_some() {
+                self.report(own, format!("{} carries no IP; leave this out", traffic.kind.name()));
+            }
+            return;
+        }
+        let place = if traffic.ip.is_some() { own } else { at!["ip"] };
+        if traffic.transport == Some(Transport::Roce) && traffic.ip.or(words.ip) == Some(IpVersion::V6) {
+            let name = traffic.name.as_deref().unwrap_or(traffic.kind.name());
+            self.report(
+                place,
+                format!("\"v6\": RoCE is modelled over IPv4 only; say ip = \"v4\" in the entry {name:?}"),
+            );
+        }
     }
 
     /// Keys that go with connections, of traffic that has none or opens them itself.
@@ -188,7 +208,7 @@ impl Resolver<'_> {
         let mut flows = Vec::with_capacity(total);
         for (from, to) in pairs {
             stop::look();
-            let (sender, receiver) = (self.options_of(from, entry, &own), self.options_of(to, entry, &own));
+            let [sender, receiver] = [from, to].map(|end| self.options_for(words, (entry, traffic), end, &own));
             let flow = FlowPlan { from, to, sender, receiver };
             flows.extend(std::iter::repeat_n(flow, each as usize));
         }
@@ -201,6 +221,7 @@ impl Resolver<'_> {
             stop: traffic.stop.map(|s| Time(s.0)),
             congestion_control,
             roce: (traffic.transport == Some(Transport::Roce)).then(|| Arc::new(roce)),
+            ip: traffic.ip.or(words.ip).unwrap_or_default(),
             fast_open: traffic.fast_open,
             priority: traffic.priority,
             weight: traffic.weight,
@@ -220,11 +241,6 @@ impl Resolver<'_> {
             );
             self.report(at.key("block"), message);
         }
-    }
-
-    fn options_of(&mut self, host: u32, entry: usize, own: &Overrides) -> u32 {
-        let group = self.groups.of_node(host).index;
-        self.options_for(group, entry, own)
     }
 
     /// The hosts that several words mean, of traffic of this kind; `None` after reporting.

@@ -18,6 +18,8 @@ use crate::written::{
 
 /// Links of one run, at most.
 const LINKS_MAX: usize = 4_000_000;
+/// From the smallest MSS that Linux has (`TCP_MIN_MSS`, 88 B) with both headers, to what the length field of IPv4 can say.
+const MTU_RANGE: std::ops::RangeInclusive<u64> = 128..=65_535;
 
 impl Resolver<'_> {
     pub(super) fn links(&mut self, words: &Scenario) {
@@ -47,9 +49,22 @@ impl Resolver<'_> {
         for i in 0..self.links.len() {
             self.links[i].up &= self.links[self.links[i].reverse as usize].up;
         }
+        self.interfaces();
         // After an error above this would only report its consequences.
         if self.problems.is_empty() {
             self.all_linked(words);
+        }
+    }
+
+    /// Notes the smallest MTU of each host's links out.
+    fn interfaces(&mut self) {
+        if self.links.iter().all(|link| link.mtu.is_none()) {
+            return;
+        }
+        self.stacks.mtus = vec![None; self.nodes.len()];
+        for link in &self.links {
+            let known = &mut self.stacks.mtus[link.from as usize];
+            *known = [*known, link.mtu].into_iter().flatten().min();
         }
     }
 
@@ -102,6 +117,8 @@ impl Resolver<'_> {
                 bdp_rtt: None,
                 bdp_bytes: 0,
                 ip_bytes: 0,
+                largest_of: None,
+                mtu: None,
                 up: true,
                 loss: Loss::None,
                 impairments: Impairments::default(),
@@ -187,6 +204,12 @@ impl Resolver<'_> {
         let own = link.own_words(&at);
         let shared = link.of_all(false);
         let of_entry = (at, &shared);
+        for (at, words) in own.iter().chain([&of_entry]) {
+            if let Some(mtu) = words.mtu.filter(|mtu| !MTU_RANGE.contains(&mtu.0)) {
+                let (least, most) = (MTU_RANGE.start(), MTU_RANGE.end());
+                self.report(at.key("mtu"), format!("\"{mtu}\": an MTU is from {least} B to {most} B"));
+            }
+        }
         for (at, words) in own.iter().chain([&of_entry]) {
             if let Some(Delay::Spread(Spread::Uniform([low, high]))) = &words.delay
                 && low > high
@@ -298,6 +321,7 @@ fn tell(words: &LinkWords, driven: &Driven, drawn: Option<Span>, port: &mut Link
     }
     if let Some(delay) = drawn {
         port.driven.delay.clone_from(&driven.delay);
+        port.driven.reorders = driven.reorders;
         port.delay = driven.delay.as_ref().map_or(delay, |course| course.span_at(Time::ZERO));
     }
 }
@@ -308,11 +332,12 @@ fn driven_by(words: &LinkWords) -> Driven {
         Some(LinkRate::Driven(DrivenRate::Trace(trace))) => trace.table().and_then(|table| table.rate().ok()),
         _ => None,
     };
-    let delay = match &words.delay {
-        Some(Delay::Spread(Spread::Trace(trace))) => trace.table().and_then(|table| table.values(What::Delay).ok()),
+    let table = match &words.delay {
+        Some(Delay::Spread(Spread::Trace(trace))) => trace.table(),
         _ => None,
     };
-    Driven { rate, delay }
+    let delay = table.and_then(|table| table.values(What::Delay).ok());
+    Driven { rate, delay, reorders: table.is_some_and(|table| table.reorder) }
 }
 
 /// Whether what is `set` says anew what the queue of a port is, or what a bdp is there.

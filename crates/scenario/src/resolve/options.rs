@@ -3,18 +3,22 @@
 use std::sync::Arc;
 
 use elephan_cc::{Spec, Transport};
-use elephan_tcp::Overrides;
+use elephan_tcp::{IpVersion, Overrides};
+use elephan_traffic::Spec as _;
 
 use super::flows::unsuitable;
 use super::resolver::Resolver;
+use super::stacks::Used;
 use crate::near::hint;
 use crate::tree::{Path, at};
-use crate::written::Scenario;
+use crate::written::{Links, Scenario, TrafficWords};
 
 impl Resolver<'_> {
     /// Works out the options of every group of hosts, and spells them out.
     pub(super) fn stacks(&mut self, words: &mut Scenario) {
         let default = std::mem::take(&mut words.tcp);
+        // Where the MSS follows from something, that is what is written, not the MSS.
+        let follows = mss_follows(words);
         if elephan_tcp::stack(&words.stack).is_none() {
             let message = unknown_stack(&words.stack);
             return self.report(at!["stack"], message);
@@ -41,6 +45,9 @@ impl Resolver<'_> {
                 self.report(place, unsuitable(&options.congestion_control, Transport::Tcp));
             }
             host.tcp = options.to_overrides();
+            if follows && !options.is_given("mss") {
+                host.tcp.mss = None;
+            }
             self.stacks.groups.push(options);
         }
     }
@@ -56,9 +63,18 @@ impl Resolver<'_> {
         written.unwrap_or(&tables[0]).key(option)
     }
 
-    /// Index of the options of the hosts' group `group` in traffic entry `entry` with its overrides.
-    pub(super) fn options_for(&mut self, group: usize, entry: usize, own: &Overrides) -> u32 {
-        let key = (group, (*own != Overrides::default()).then_some(entry));
+    /// Index of the options of `host` in a traffic entry whose overrides are `own`. They are checked if connections use them.
+    pub(super) fn options_for(
+        &mut self,
+        words: &Scenario,
+        (entry, traffic): (usize, &TrafficWords),
+        host: u32,
+        own: &Overrides,
+    ) -> u32 {
+        let ip = traffic.ip.or(words.ip).unwrap_or_default();
+        let group = self.groups.of_node(host).index;
+        let given = (*own != Overrides::default()).then_some(entry);
+        let key = Used { group, entry: given, ip, mtu: self.stacks.mtu(host) };
         if let Some(&index) = self.stacks.index.get(&key) {
             return index;
         }
@@ -66,12 +82,30 @@ impl Resolver<'_> {
         if let Err(error) = options.apply(own) {
             let place = at!["traffic", entry, "tcp", error.parameter.as_ref()];
             self.report(place, format!("{} (stack {})", error.reason, options.stack));
+        } else if let Err(error) = options.attach(ip, key.mtu)
+            && traffic.kind.carrier().is_tcp()
+            && traffic.transport != Some(Transport::Roce)
+        {
+            let name = words.hosts.get_index(group).map_or("", |(name, _)| name.as_str());
+            let tables = [at!["traffic", entry, "tcp"], at!["hosts", name, "tcp"], at!["tcp"]];
+            let place = self.option_place(&tables, &error.parameter);
+            self.report(place, format!("{} (stack {})", error.reason, options.stack));
         }
         let index = self.stacks.used.len() as u32;
         self.stacks.used.push(Arc::new(options));
         self.stacks.index.insert(key, index);
         index
     }
+}
+
+/// Whether the MSS of some end follows from the version of IP or from the MTU of a link.
+fn mss_follows(words: &Scenario) -> bool {
+    let others = words.traffic.iter().any(|traffic| traffic.ip.is_some_and(|ip| ip != IpVersion::V4));
+    let bounded = |link: &Links| {
+        let own = link.own_words(&Path::default());
+        link.mtu.is_some() || own.iter().any(|(_, words)| words.mtu.is_some())
+    };
+    others || words.ip.is_some_and(|ip| ip != IpVersion::V4) || words.links.iter().any(bounded)
 }
 
 fn unknown_stack(name: &str) -> String {

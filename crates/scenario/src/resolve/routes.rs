@@ -8,9 +8,10 @@
 
 use std::collections::BTreeMap;
 
-use elephan_units::{Span, stop};
+use elephan_tcp::IpVersion;
+use elephan_units::{Bytes, Span, stop};
 
-use super::crossing::Crossing;
+use super::crossing::{Crossing, Packets};
 use super::resolver::Resolver;
 use crate::plan::{FlowPlan, NodeKind};
 use crate::tree::at;
@@ -23,6 +24,8 @@ struct Tree {
 }
 
 const UNREACHED: u32 = u32::MAX;
+/// RFC 8200 section 5.
+const IPV6_MTU_MIN: Bytes = Bytes(1280);
 
 /// A link between places, as searches need it: those of a large fabric read it millions of times.
 struct Hop {
@@ -152,7 +155,7 @@ impl<'a> Graph<'a> {
                 stop::look();
                 call += 1;
                 nearer.links_from(from, (&mut seen, call), &mut |link| {
-                    crossings[link as usize].add(data, bundle.flows, bundle.rtt_ps, bundle.ip_bytes);
+                    crossings[link as usize].add(data, bundle.flows, bundle.rtt_ps, bundle.packets);
                 });
             }
         }
@@ -190,7 +193,7 @@ impl Nearer {
 struct Bundle {
     flows: u64,
     rtt_ps: u128,
-    ip_bytes: u64,
+    packets: Packets,
 }
 
 /// What all flows together say.
@@ -217,8 +220,29 @@ impl Resolver<'_> {
         self.crossings = crossings;
         for i in 0..self.links.len() {
             self.links[i].bdp_bytes = self.bdp_bytes(i);
-            self.links[i].ip_bytes = self.crossings[i].ip_bytes;
+            let packets = self.crossings[i].packets;
+            self.links[i].ip_bytes = packets.ip_bytes;
+            self.links[i].largest_of = (packets.ip_bytes > 0).then_some(packets.entry as u32);
         }
+        self.small_mtus(words);
+    }
+
+    /// A link that IPv6 crosses carries its smallest packet that no link may refuse.
+    fn small_mtus(&mut self, words: &Scenario) {
+        let small =
+            |i: &usize| self.links[*i].mtu.is_some_and(|mtu| mtu < IPV6_MTU_MIN) && self.crossings[*i].packets.v6;
+        let Some(i) = (0..self.links.len()).find(small) else { return };
+        let port = self.port_of(i);
+        let place = words.links[port.entry].place(port, "mtu");
+        let entry = self.crossings[i].packets.entry;
+        let name = self.traffic.get(entry).map_or("", |traffic| traffic.name.as_str());
+        let message = format!(
+            "{}: IPv6 needs {} B at least (RFC 8200 section 5), and packets of {name} cross {}",
+            self.written(&place, IPV6_MTU_MIN),
+            IPV6_MTU_MIN.0,
+            self.links[i].name
+        );
+        self.report(place, message);
     }
 
     /// What a bdp is at the port of a link.
@@ -234,8 +258,12 @@ impl Resolver<'_> {
         let (mut unreachable, mut impatient) = (Vec::new(), Vec::new());
         let mut longest_rtt_ps = 0;
         for (entry, traffic) in self.traffic.iter().enumerate() {
-            let sizes =
-                |flow: &FlowPlan| traffic.ip_bytes(self.stacks.get(flow.sender), self.stacks.get(flow.receiver));
+            let v6 = traffic.ip == IpVersion::V6;
+            let sizes = |flow: &FlowPlan| Packets {
+                ip_bytes: traffic.ip_bytes(self.stacks.get(flow.sender), self.stacks.get(flow.receiver)),
+                entry,
+                v6,
+            };
             let mut longest = (0, None);
             for run in traffic.flows.chunk_by(|x, y| (x.from, x.to) == (y.from, y.to)) {
                 stop::look();
@@ -269,7 +297,7 @@ impl Resolver<'_> {
                 let bundle = bundles.entry((a, b)).or_default();
                 bundle.flows += flows;
                 bundle.rtt_ps += rtt * u128::from(flows);
-                bundle.ip_bytes = bundle.ip_bytes.max(ip);
+                bundle.packets.join(ip);
             }
             if let (Some(roce), (rtt, Some(flow))) = (&traffic.roce, longest)
                 && u128::from(roce.timeout.0) <= rtt

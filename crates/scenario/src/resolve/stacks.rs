@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use elephan_tcp::Options;
+use elephan_tcp::{IpVersion, Options};
+use elephan_units::Bytes;
 
 /// The options in use, shared by index.
 #[derive(Clone, Debug, Default)]
@@ -11,11 +12,28 @@ pub(super) struct Stacks {
     /// Per group of hosts.
     pub groups: Vec<Options>,
     pub used: Vec<Arc<Options>>,
-    /// Index into `used` of the options of a group of hosts under a traffic entry's overrides.
-    pub index: BTreeMap<(usize, Option<usize>), u32>,
+    pub index: BTreeMap<Used, u32>,
+    /// Of each node, the smallest MTU of its links out, if one has any; empty if no link has one.
+    pub mtus: Vec<Option<Bytes>>,
+}
+
+/// What decides which of the options in use an end has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Used {
+    pub group: usize,
+    /// The traffic entry, if it has overrides.
+    pub entry: Option<usize>,
+    pub ip: IpVersion,
+    /// That of the host's interface.
+    pub mtu: Option<Bytes>,
 }
 
 impl Stacks {
+    /// The MTU of a host's interface.
+    pub fn mtu(&self, host: u32) -> Option<Bytes> {
+        self.mtus.get(host as usize).copied().flatten()
+    }
+
     pub fn of_group(&self, group: usize) -> &Options {
         &self.groups[group]
     }

@@ -2,7 +2,7 @@
 
 use elephan_link::driven::TraceWords;
 use elephan_link::{Concerned, Framing, Loss, queue::QueueSpec};
-use elephan_units::{Rate, Span};
+use elephan_units::{Bytes, Rate, Span};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,6 +103,14 @@ keys_of_links! {
     /// How packets are framed: what the wire and the queues carry beside the IP packet.
     #[serde(default)]
     framing: Framing;
+    /// Largest IP packet that the link carries, header included, each way. Larger packets are dropped at the port (`mtu_exceeded`).
+    /// Without it the link carries every packet. That of a host's link also bounds the MSS of the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Bytes")]
+    mtu: Option<Bytes>, port Stays => mtu
+        /// Largest IP packet that this direction carries, header included.
+        #[schemars(with = "Bytes")]
+        Bytes;
     /// Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and
     /// what comes to them (`link_down`), and forgets received PAUSE. It is up or down both ways.
     #[serde(default = "up")]
@@ -276,7 +284,7 @@ pub enum Spread {
     Linear([Span; 2]),
     /// Drawn uniformly between both, for each link from its own random stream; both directions are equal.
     Uniform([Span; 2]),
-    /// What a trace has when a transmission ends. No packet overtakes another.
+    /// What a trace has when a transmission ends. No packet overtakes another unless the trace says `reorder`.
     Trace(TraceWords),
 }
 

@@ -23,7 +23,7 @@ pub use sweep::{Axis, SweepWords, Zip};
 pub use traffic::{FlowPairing, Members, TrafficWords};
 
 use elephan_link::CongestionManagement;
-use elephan_tcp::Overrides;
+use elephan_tcp::{IpVersion, Overrides};
 use elephan_units::Span;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -60,6 +60,10 @@ pub struct Scenario {
     /// TCP options of all hosts, over their stack; a host's own `tcp` wins key by key.
     #[serde(default)]
     pub tcp: Overrides,
+    /// Version of IP below the traffic that names none: `v4` (default), with headers of 20 bytes, or `v6`, with headers of 40.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "IpVersion")]
+    pub ip: Option<IpVersion>,
     /// A common topology; it adds hosts, switches and links, which the tables of the same names may refine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<Template>,

@@ -1,7 +1,7 @@
 //! `[[traffic]]`.
 
 use elephan_cc::Transport;
-use elephan_tcp::Overrides;
+use elephan_tcp::{IpVersion, Overrides};
 use elephan_traffic::{Kind, Start};
 use elephan_units::Span;
 use schemars::JsonSchema;
@@ -43,6 +43,10 @@ pub struct TrafficWords {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Transport")]
     pub transport: Option<Transport>,
+    /// Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "IpVersion")]
+    pub ip: Option<IpVersion>,
     /// TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that of
     /// the entry: it is that of the senders, and the receivers keep that of their hosts.
     #[serde(default)]

@@ -20,7 +20,6 @@ use crate::clocks::room;
 use crate::flow::{Application, Datagrams, Flow, Headers, Socket, stable_key};
 use crate::ids::LinkId;
 use crate::net::{NONE, Treatment};
-use crate::sockets::TCP_IP_HEADERS;
 use crate::target::Target;
 use crate::world::World;
 
@@ -259,8 +258,8 @@ impl World {
 
     /// What stands between a controller and its path: the first link, and the round trip of a full segment in an empty network.
     pub fn controller_nic(&self, ends: (u32, u32), options: &Options, link: LinkId) -> Nic {
-        let full = options.mss.0 as u32 + TCP_IP_HEADERS;
-        let base_rtt = self.base_rtt(ends, full, TCP_IP_HEADERS).unwrap_or(Span::ZERO);
+        let headers = options.ip.tcp_headers_bytes();
+        let base_rtt = self.base_rtt(ends, options.mss.0 as u32 + headers, headers).unwrap_or(Span::ZERO);
         Nic { rate_bps: self.plan.links[link.index()].rate.bps() as f64, base_rtt }
     }
 

@@ -2,10 +2,9 @@
 
 use elephan_random::Stream;
 use elephan_scenario::FlowPlan;
-use elephan_traffic::{Carrier, Part, Setting, Source, Spec as _};
+use elephan_traffic::{Part, Setting, Source, Spec as _};
 use elephan_units::{Rate, Time};
 
-use crate::sockets::{TCP_IP_HEADERS, UDP_IP_HEADERS};
 use crate::world::World;
 
 impl World {
@@ -27,14 +26,14 @@ impl World {
     /// A generator of a traffic entry, of several or of one of its flows, of which `flow` is the first; `pairs` are what it
     /// chooses from.
     pub fn source(&self, (traffic, flow): (u32, FlowPlan), path: &str, part: Part, pairs: u64) -> Source {
-        let kind = &self.plan.traffic[traffic as usize].kind;
+        let entry = &self.plan.traffic[traffic as usize];
         let first = self.net.routes.between(flow.from, flow.to).next().map(|r| self.net.routes.link(r));
         let link = first.map(|link| &self.plan.links[link.index()]);
         let framing = link.map(|link| link.framing).unwrap_or_default();
         let mss = |options: u32| self.plan.options[options as usize].mss.0;
-        let full = mss(flow.sender).min(mss(flow.receiver)) as u32 + TCP_IP_HEADERS;
-        let headers = if matches!(kind.carrier(), Carrier::Frames(_)) { 0 } else { UDP_IP_HEADERS };
-        kind.source(&Setting {
+        let full = mss(flow.sender).min(mss(flow.receiver)) as u32 + entry.ip.tcp_headers_bytes();
+        let headers = entry.datagram_headers();
+        entry.kind.source(&Setting {
             part,
             stream: &|purpose| self.stream(path, purpose),
             pairs,

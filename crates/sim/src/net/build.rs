@@ -99,6 +99,8 @@ fn all_facts<'a>(plan: &'a Plan, layout: &Layout, paths: Paths, memory: impl Fn(
     let mut changes = vec![false; plan.links.len()];
     plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
     let roce = nic::Needs::of(plan);
+    let bounded = plan.links.iter().any(|link| link.mtu.is_some());
+    let largest = plan.reroute.filter(|_| bounded).map(|_| plan.largest_packet());
     let facts = |(i, link): (usize, &'a LinkPlan)| Facts {
         plan,
         link,
@@ -107,6 +109,7 @@ fn all_facts<'a>(plan: &'a Plan, layout: &Layout, paths: Paths, memory: impl Fn(
         changes: changes[i],
         memory: memory(i),
         captured: layout.taps(i) != Taps::NONE,
+        largest,
     };
     plan.links.iter().enumerate().map(facts).collect()
 }
@@ -200,6 +203,7 @@ fn general(facts: Facts<'_>, port: u32, taps: Taps, (latency, limiters): (Span, 
         Reason::Device,
         Reason::Impaired,
         Reason::Captured,
+        Reason::Exceeded,
         Reason::Managed,
         Reason::Telemetry,
     ];
@@ -210,6 +214,7 @@ fn general(facts: Facts<'_>, port: u32, taps: Taps, (latency, limiters): (Span, 
         Reason::Device,
         Reason::Impaired,
         Reason::Captured,
+        Reason::Exceeded,
         Reason::Priorities,
         Reason::Counted,
         Reason::Rdma,
@@ -223,6 +228,7 @@ fn general(facts: Facts<'_>, port: u32, taps: Taps, (latency, limiters): (Span, 
         queue,
         sending: Sending::Nothing,
         down: !l.up,
+        mtu: facts.mtu().unwrap_or(u32::MAX),
         counted: facts.holds(Reason::Counted),
         port,
         end_scheduled: false,
@@ -243,7 +249,7 @@ fn general(facts: Facts<'_>, port: u32, taps: Taps, (latency, limiters): (Span, 
         urgent: VecDeque::new(),
         points,
         limiters,
-        impair: Impair::new(plan.seed, &l.name, &l.impairments),
+        impair: Impair::new(plan.seed, &l.name, &l.impairments, l.driven.reorders),
         taps,
         ahead: Ahead::new(facts.is_ahead()),
         nic: facts.holds(Reason::Rdma).then(Box::default),

@@ -5,24 +5,26 @@
 //! transmission starts, lost on the wire or not, PAUSE frames of Ethernet links with the rest. Ports with a tap take the
 //! general path, so packets come in the order of time and other ports need not ask; neither path changes the run.
 //!
-//! Addresses: node number `n`, from 1 in the order of the scenario, is 10.x.y.z with `n = 65536 x + 256 y + z`, and its MAC
-//! address is 02:00:00:x:y:z (locally administered). Flow number `f` runs from port 38000 + f mod 3000 of the end that
+//! Addresses: node number `n`, from 1 in the order of the scenario, is 10.x.y.z with `n = 65536 x + 256 y + z`, over IPv6
+//! fd00::10.x.y.z (RFC 4193: local), and its MAC address is 02:00:00:x:y:z (locally administered). Flow number `f` runs from port 38000 + f mod 3000 of the end that
 //! opened it to port 10601 + (f div 3000) mod 600; both ranges have no meaning to the usual dissectors.
 //! Raw frames have the type of local experiments and are seen on Ethernet links only.
 //! Ethernet frames are seen without preamble and frame check sequence, and padded to 60 bytes on the wire and when received.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use elephan_link::Framing;
 use elephan_link::congestion::Feedback;
 use elephan_record::{Capture, CapturedPacket, Direction, Interface, LinkType, Recorder};
 use elephan_roce::{Answer, wire};
 use elephan_scenario::Plan;
-use elephan_tcp::SackBlocks;
-use elephan_tcp::wire::{Ends, HEADERS_MAX_BYTES, Headers};
+use elephan_tcp::wire::{Addresses, Ends, HEADERS_MAX_BYTES, Headers, Transport, headers_max_bytes};
+use elephan_tcp::{IpVersion, SackBlocks};
+use elephan_traffic::{Carrier, Spec as _};
 use elephan_units::{Time, stop};
 
+use super::payload::{Letter, Payloads};
 use super::port::taps::Taps;
 use super::route::Routes;
 use crate::Error;
@@ -30,14 +32,19 @@ use crate::ids::LinkId;
 use crate::packet::{Notice, Packet, flags, rdma};
 use crate::target::{Control, NONE};
 
+/// `MAXIMUM_SNAPLEN` of libpcap.
+const PACKET_MAX_BYTES: u32 = 262_144;
 /// Ethernet: MAC addresses and type; the least that a frame has without its check sequence.
 const ETHERNET_HEADER_BYTES: usize = 14;
 const ETHERNET_LEAST_BYTES: u32 = 60;
 const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
+/// RFC 2464.
+const ETHERTYPE_IPV6: [u8; 2] = [0x86, 0xDD];
 /// IEEE 802 Local Experimental EtherType 2, for frames without IP.
 const ETHERTYPE_RAW: [u8; 2] = [0x88, 0xB6];
-/// Protocol field of PPP (RFC 1332).
+/// Protocol field of PPP (RFC 1332, RFC 5072).
 const PPP_IPV4: [u8; 2] = [0x00, 0x21];
+const PPP_IPV6: [u8; 2] = [0x00, 0x57];
 /// IEEE 802.3 Annex 31A and 31B: where MAC control frames go, their type, the opcode of PAUSE.
 const PAUSE_DESTINATION: [u8; 6] = [0x01, 0x80, 0xC2, 0x00, 0x00, 0x01];
 const ETHERTYPE_MAC_CONTROL: [u8; 2] = [0x88, 0x08];
@@ -67,8 +74,8 @@ struct Tap {
 struct FilePlan {
     name: String,
     interfaces: Vec<Interface>,
-    /// Nodes whose packets it may see.
-    nodes: BTreeSet<u32>,
+    /// Nodes whose packets it may see, and of which version of IP these are.
+    nodes: BTreeSet<(IpVersion, u32)>,
 }
 
 /// What will be captured where.
@@ -127,12 +134,16 @@ impl Layout {
         let link = &plan.links[link];
         let interfaces = &mut self.files[file as usize].interfaces;
         let (link_type, header) = link_type(link.framing);
-        let headers = (header + HEADERS_MAX_BYTES) as u32;
+        let versions = plan.traffic.iter().map(|traffic| traffic.ip);
+        let headers = (header + headers_max_bytes(versions.max().unwrap_or_default())) as u32;
+        // What programs send is kept whole.
+        let programs = plan.traffic.iter().any(|traffic| traffic.kind.carrier() == Carrier::Program);
+        let most = if programs { PACKET_MAX_BYTES } else { headers };
         interfaces.push(Interface {
             name: link.name.clone(),
             link_type,
             rate_bps: link.rate.bps(),
-            snap_bytes: plan.record.captures.snap_bytes.unwrap_or(headers),
+            snap_bytes: plan.record.captures.snap_bytes.unwrap_or(most),
         });
         let interface = (interfaces.len() - 1) as u32;
         self.add(Tap { file, interface, direction, framing: link.framing })
@@ -153,7 +164,7 @@ impl Layout {
         self.find_nodes(plan, routes);
         let mut files = Vec::with_capacity(self.files.len());
         for file in &self.files {
-            let name = |&node: &u32| (Ipv4Addr::from(address(node)), plan.nodes[node as usize].name.as_str());
+            let name = |&(ip, node): &(IpVersion, u32)| (ip_address(ip, node), plan.nodes[node as usize].name.as_str());
             let names: Vec<_> = file.nodes.iter().map(name).collect();
             files.extend(recorder.capture(&file.name, &file.interfaces, &names)?);
         }
@@ -162,6 +173,7 @@ impl Layout {
             taps: self.taps,
             openers: Vec::new(),
             ports: BTreeMap::new(),
+            payloads: Payloads::default(),
             ends: plan.links.iter().map(|l| (l.from, l.to)).collect(),
             snap_bytes: plan.record.captures.snap_bytes,
         })
@@ -169,14 +181,14 @@ impl Layout {
 
     /// Whose packets each file may see.
     fn find_nodes(&mut self, plan: &Plan, routes: &Routes) {
-        for flow in plan.traffic.iter().flat_map(|t| &t.flows) {
+        for (ip, flow) in plan.traffic.iter().flat_map(|t| t.flows.iter().map(|flow| (t.ip, flow))) {
             for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
                 stop::look();
                 for link in routes.between(from, to).flat_map(|place| routes.rest(place)) {
                     let Taps { handed, started, received } = self.ports[link.index()];
                     for tap in [handed, started, received].into_iter().filter(|&tap| tap != NONE) {
                         let file = self.taps[tap as usize].file;
-                        self.files[file as usize].nodes.extend([from, to]);
+                        self.files[file as usize].nodes.extend([(ip, from), (ip, to)]);
                     }
                 }
             }
@@ -203,6 +215,19 @@ fn link_type(framing: Framing) -> (LinkType, usize) {
 /// 10.x.y.z of a node.
 fn address(node: u32) -> [u8; 4] {
     (0x0A00_0000 + node + 1).to_be_bytes()
+}
+
+/// fd00::10.x.y.z of a node.
+fn address_v6(node: u32) -> [u8; 16] {
+    let [a, x, y, z] = address(node);
+    [0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, a, x, y, z]
+}
+
+fn ip_address(ip: IpVersion, node: u32) -> IpAddr {
+    match ip {
+        IpVersion::V4 => IpAddr::V4(Ipv4Addr::from(address(node))),
+        IpVersion::V6 => IpAddr::V6(Ipv6Addr::from(address_v6(node))),
+    }
 }
 
 /// 02:00:00:x:y:z of a node.
@@ -252,6 +277,8 @@ pub struct Captures {
     openers: Vec<u32>,
     /// Ports of flows that say theirs, by number: of the opener and of the other end.
     ports: BTreeMap<u32, (u16, u16)>,
+    /// What packets of programs carry.
+    pub payloads: Payloads,
     /// Nodes at the near and the far end of each link.
     ends: Vec<(u32, u32)>,
     snap_bytes: Option<u32>,
@@ -282,26 +309,18 @@ impl Captures {
     pub fn packet(&mut self, now: Time, tap: u32, packet: &Packet, sack: &SackBlocks, (first, last): (LinkId, LinkId)) {
         let tap = self.taps[tap as usize];
         let (source, destination) = (self.ends[first.index()].0, self.ends[last.index()].1);
-        let (opener, listener) = self.ports.get(&packet.flow).copied().unwrap_or_else(|| ports(packet.flow));
-        let there = self.openers[packet.flow as usize] == source;
-        let (source_port, destination_port) = if there { (opener, listener) } else { (listener, opener) };
-        let ends = Ends { source: address(source), destination: address(destination), source_port, destination_port };
         if packet.flags & flags::RAW != 0 {
             return self.raw_frame(now, tap, packet.ip_bytes, (source, destination));
         }
-        let headers = if packet.flags & flags::ROCE != 0 {
-            let (inner, len) = wire::headers(rdma_kind(packet), packet.flow & 0xFF_FFFF);
-            let ends = Ends { destination_port: wire::UDP_PORT, ..ends };
-            Headers::datagram(packet.ip_bytes, packet.segment.ecn, packet.ident, &ends, &inner[..len])
-        } else if packet.flags & flags::UDP != 0 {
-            Headers::udp(&packet.segment, packet.ident, &ends)
-        } else {
-            Headers::tcp(&packet.segment, sack, packet.ident, &ends)
-        };
+        let (headers, payload) = self.headers(packet, sack, (source, destination));
         let headers = headers.as_bytes();
+        let (ethertype, protocol) = match packet.segment.ip() {
+            IpVersion::V4 => (ETHERTYPE_IPV4, PPP_IPV4),
+            IpVersion::V6 => (ETHERTYPE_IPV6, PPP_IPV6),
+        };
         let frame = match tap.framing {
-            Framing::Ethernet => Frame::of(&[&mac(destination), &mac(source), &ETHERTYPE_IPV4, headers]),
-            Framing::Ppp => Frame::of(&[&PPP_IPV4, headers]),
+            Framing::Ethernet => Frame::of(&[&mac(destination), &mac(source), &ethertype, headers]),
+            Framing::Ppp => Frame::of(&[&protocol, headers]),
             Framing::None => Frame::of(&[headers]),
         };
         let mut bytes = (frame.len - headers.len()) as u32 + packet.ip_bytes;
@@ -309,7 +328,47 @@ impl Captures {
         if tap.framing == Framing::Ethernet && tap.direction != Some(Direction::Outbound) {
             bytes = bytes.max(ETHERNET_LEAST_BYTES);
         }
-        self.push(now, tap, frame.as_bytes(), bytes, frame.len as u32);
+        if payload.is_empty() {
+            return self.push(now, tap, frame.as_bytes(), bytes, frame.len as u32);
+        }
+        let whole = [frame.as_bytes(), &payload].concat();
+        self.push(now, tap, &whole, bytes, whole.len() as u32);
+    }
+
+    /// The headers of a packet, and what it carries if that is known.
+    fn headers(&self, packet: &Packet, sack: &SackBlocks, (source, destination): (u32, u32)) -> (Headers, Vec<u8>) {
+        let (opener, listener) = self.ports.get(&packet.flow).copied().unwrap_or_else(|| ports(packet.flow));
+        let there = self.openers[packet.flow as usize] == source;
+        let (source_port, destination_port) = if there { (opener, listener) } else { (listener, opener) };
+        let addresses = match packet.segment.ip() {
+            IpVersion::V4 => Addresses::V4([source, destination].map(address)),
+            IpVersion::V6 => Addresses::V6([source, destination].map(address_v6)),
+        };
+        let ends = Ends { addresses, source_port, destination_port };
+        if packet.flags & flags::ROCE != 0 {
+            let (inner, len) = wire::headers(rdma_kind(packet), packet.flow & 0xFF_FFFF);
+            let ends = Ends { destination_port: wire::UDP_PORT, ..ends };
+            let (bytes, ecn) = (packet.ip_bytes, packet.segment.ecn);
+            return (Headers::datagram(bytes, ecn, packet.ident, &ends, &inner[..len]), Vec::new());
+        }
+        if packet.flags & flags::UDP == 0 {
+            let mut headers = Headers::tcp(&packet.segment, sack, packet.ident, &ends);
+            let payload = self.payloads.segment(packet, there);
+            headers.cover(&payload, Transport::Tcp);
+            return (headers, payload);
+        }
+        let mut headers = Headers::udp(&packet.segment, packet.ident, &ends);
+        match self.payloads.letter(packet) {
+            Some(Letter::Datagram(payload)) => {
+                headers.cover(payload, Transport::Udp);
+                (headers, payload.clone())
+            }
+            Some(&Letter::Unreachable(quoted)) => {
+                let carried = packet.ip_bytes - packet.segment.ip().header_bytes();
+                (Headers::port_unreachable(carried, quoted, packet.ident, &ends), Vec::new())
+            }
+            None => (headers, Vec::new()),
+        }
     }
 
     /// A frame that carries `carried` bytes of no known protocol.

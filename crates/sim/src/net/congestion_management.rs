@@ -168,7 +168,7 @@ impl Net {
         let l = &mut self.links[link];
         let Some(g) = &mut l.general else { unreachable!("a port under congestion management is general") };
         if g.down {
-            return self.refuse(now, link, packet);
+            return self.refuse(now, link, packet, DOWN);
         }
         let p = &self.packets[packet];
         let bytes = l.framing.charged_bytes(p.ip_bytes);

@@ -50,7 +50,7 @@ impl Net {
         let urgent = std::mem::take(&mut g.urgent);
         self.discard_all(now, link);
         for item in urgent {
-            self.refuse(now, link, item.handle);
+            self.refuse(now, link, item.handle, DOWN);
         }
         let fed = self.links[link].reverse;
         self.forget_pauses(now, fed);
@@ -84,14 +84,14 @@ impl Net {
         self.start_if_free(now, link);
     }
 
-    /// A packet comes to a port whose link is down.
+    /// A packet comes to a port whose link does not carry it, for `reason`.
     #[cold]
-    pub(super) fn refuse(&mut self, now: Time, link: LinkId, packet: u32) {
+    pub(super) fn refuse(&mut self, now: Time, link: LinkId, packet: u32, reason: &'static str) {
         let l = &mut self.links[link];
         l.counts.drops += 1;
         let p = &self.packets[packet];
         let (charged, ingress) = (p.charged, p.ingress);
-        self.drop_packet(now, link, packet, DOWN);
+        self.drop_packet(now, link, packet, reason);
         self.release_memory(now, link, charged, ingress);
     }
 }

@@ -12,11 +12,15 @@ use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
 use super::congestion_management::{WaitsFor, can_stop};
+use super::failure::DOWN;
 use super::link::{Flight, General, Link, Sending, Window};
 use super::{NONE, Net, item, note_mark};
 use crate::ids::LinkId;
 use crate::packet::flags;
 use crate::target::Target;
+
+/// The reason of drops of what is larger than its link carries.
+pub const MTU_EXCEEDED: &str = "mtu_exceeded";
 
 impl General {
     /// Brings the integrals of the queue up to `now`.
@@ -88,11 +92,12 @@ impl Net {
         };
         let l = &mut self.links[link];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
-        if g.down {
-            self.refuse(now, link, packet);
+        let p = &self.packets[packet];
+        if g.down || p.ip_bytes > g.mtu {
+            let reason = if g.down { DOWN } else { MTU_EXCEEDED };
+            self.refuse(now, link, packet, reason);
             return;
         }
-        let p = &self.packets[packet];
         let item = item(&self.packets, &self.treatments, packet, l.framing.charged_bytes(p.ip_bytes), now);
         g.integrate(&mut l.counts, now, window);
         let (headed, wire) = (p.flags & flags::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));

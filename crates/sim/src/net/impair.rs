@@ -5,8 +5,8 @@
 //! arrival = end of transmission + delay + jitter + (held back: extra)
 //! ```
 //!
-//! Jitter that keeps the order: arrival = max(arrival, that of the packet before). With reordering or free jitter each
-//! packet arrives at its own time; what is overtaken counts as reordered by RFC 4737 section 3.3, with the order of
+//! Jitter that keeps the order: arrival = max(arrival, that of the packet before). With reordering, free jitter or a delay whose trace
+//! says `reorder` each packet arrives at its own time; what is overtaken counts as reordered by RFC 4737 section 3.3, with the order of
 //! transmission on this link for the sequence number. The second of a duplicate arrives right behind the first, takes
 //! no transmission time and counts as sent by nobody. All packets are concerned, ACKs too, or those with data (`packets`), but
 //! never PAUSE frames; a packet that the link loses is not duplicated. Draws: one stream for each purpose, one draw a packet

@@ -191,6 +191,8 @@ pub struct General {
     pub taps: Taps,
     /// What is computed in advance while nobody pauses.
     pub ahead: Ahead,
+    /// Largest IP packet that the link carries.
+    pub mtu: u32,
     /// The delay, if it follows a trace.
     pub delays: Option<Arc<Course>>,
     /// Of a host that sends RoCE: what its interface has handed to the port.

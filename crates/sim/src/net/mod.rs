@@ -52,6 +52,7 @@ pub use link::{Counts, Flight, Link, Onward, Window};
 pub use management::Management;
 pub use nic::asks_telemetry;
 pub use occurrence::{Deadlock, Kind, Occurrence};
+pub use payload::Letter;
 pub use port::episodes::PauseIntervals;
 pub use route::Routes;
 pub use switch::Switch;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::packet::{Packet, flags};
+use crate::packet::Packet;
 
 /// Bytes of a stream that are kept behind the newest: more than any window, so that what is sent again is still there.
 const KEPT_BYTES: usize = 16 << 20;
@@ -19,11 +19,19 @@ struct Stream {
     bytes: VecDeque<u8>,
 }
 
+/// What a datagram is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Letter {
+    Datagram(Vec<u8>),
+    /// An ICMP message, that nobody waits for what has come: a packet of so many bytes (IP).
+    Unreachable(u32),
+}
+
 /// What is kept, by the number of the flow; of connections by direction too.
 #[derive(Clone, Debug, Default)]
 pub struct Payloads {
     streams: BTreeMap<(u32, bool), Stream>,
-    datagrams: BTreeMap<u32, BTreeMap<u32, Vec<u8>>>,
+    datagrams: BTreeMap<u32, BTreeMap<u32, Letter>>,
 }
 
 impl Payloads {
@@ -44,20 +52,22 @@ impl Payloads {
     }
 
     /// A datagram is sent, with this number in its flow.
-    pub fn post(&mut self, flow: u32, number: u32, data: &[u8]) {
+    pub fn post(&mut self, flow: u32, number: u32, letter: Letter) {
         let kept = self.datagrams.entry(flow).or_default();
-        kept.insert(number, data.to_vec());
+        kept.insert(number, letter);
         while kept.first_key_value().is_some_and(|(&first, _)| number.wrapping_sub(first) > KEPT_DATAGRAMS) {
             kept.pop_first();
         }
     }
 
-    /// What a packet carries; empty if that is not known.
-    pub fn of(&self, packet: &Packet, from_opener: bool) -> Vec<u8> {
+    /// What a datagram is, if that is known.
+    pub fn letter(&self, packet: &Packet) -> Option<&Letter> {
+        self.datagrams.get(&packet.flow)?.get(&packet.segment.seq)
+    }
+
+    /// What a segment carries; empty if that is not known.
+    pub fn segment(&self, packet: &Packet, from_opener: bool) -> Vec<u8> {
         let (seq, len) = (packet.segment.seq, packet.segment.len as usize);
-        if packet.flags & flags::UDP != 0 {
-            return self.datagrams.get(&packet.flow).and_then(|kept| kept.get(&seq)).cloned().unwrap_or_default();
-        }
         let Some(stream) = self.streams.get(&(packet.flow, from_opener)).filter(|_| len > 0) else { return Vec::new() };
         // The offset that has these lower bits and is nearest to the end of what was written.
         let end = stream.gone + stream.bytes.len() as u64;
@@ -75,6 +85,7 @@ mod tests {
     use elephan_tcp::Segment;
 
     use super::*;
+    use crate::packet::flags;
 
     fn packet(seq: u32, len: u32, flags: u16) -> Packet {
         let segment = Segment { seq, len, ..Segment::default() };
@@ -88,14 +99,14 @@ mod tests {
         payloads.begin(5, [u32::MAX - 2, 9]);
         payloads.write(5, true, b"abcdefgh");
         payloads.write(5, false, b"xyz");
-        assert_eq!(payloads.of(&packet(u32::MAX - 1, 3, 0), true), b"abc");
-        assert_eq!(payloads.of(&packet(1, 4, 0), true), b"defg");
-        assert_eq!(payloads.of(&packet(4, 1, 0), true), b"g");
-        assert_eq!(payloads.of(&packet(10, 3, 0), false), b"xyz");
-        assert_eq!(payloads.of(&packet(10, 0, 0), false), b"");
-        payloads.post(5, 3, b"letter");
-        assert_eq!(payloads.of(&packet(3, 6, flags::UDP), true), b"letter");
-        assert_eq!(payloads.of(&packet(4, 6, flags::UDP), true), b"");
+        assert_eq!(payloads.segment(&packet(u32::MAX - 1, 3, 0), true), b"abc");
+        assert_eq!(payloads.segment(&packet(1, 4, 0), true), b"defg");
+        assert_eq!(payloads.segment(&packet(4, 1, 0), true), b"g");
+        assert_eq!(payloads.segment(&packet(10, 3, 0), false), b"xyz");
+        assert_eq!(payloads.segment(&packet(10, 0, 0), false), b"");
+        payloads.post(5, 3, Letter::Datagram(b"letter".to_vec()));
+        assert_eq!(payloads.letter(&packet(3, 6, flags::UDP)), Some(&Letter::Datagram(b"letter".to_vec())));
+        assert_eq!(payloads.letter(&packet(4, 6, flags::UDP)), None);
     }
 
     #[test]
@@ -104,7 +115,7 @@ mod tests {
         payloads.begin(5, [0, 0]);
         let whole: Vec<u8> = (0..KEPT_BYTES + 100).map(|i| (i % 253) as u8).collect();
         payloads.write(5, true, &whole);
-        assert_eq!(payloads.of(&packet(1 + 99, 1, 0), true), b"");
-        assert_eq!(payloads.of(&packet(1 + 100, 2, 0), true), whole[100..102]);
+        assert_eq!(payloads.segment(&packet(1 + 99, 1, 0), true), b"");
+        assert_eq!(payloads.segment(&packet(1 + 100, 2, 0), true), whole[100..102]);
     }
 }

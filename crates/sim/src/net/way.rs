@@ -62,6 +62,7 @@ pub enum Reason {
     Device,
     Impaired,
     Captured,
+    Exceeded,
     Eager,
     WayOut,
     Priorities,
@@ -71,7 +72,7 @@ pub enum Reason {
 }
 
 /// Each reason, whether it makes a port general, and whether it keeps a general port from being computed ahead.
-const REASONS: [(Reason, bool, bool); 20] = [
+const REASONS: [(Reason, bool, bool); 21] = [
     (Reason::AllGeneral, true, false),
     (Reason::Memory, true, false),
     (Reason::MayBePaused, true, false),
@@ -86,6 +87,7 @@ const REASONS: [(Reason, bool, bool); 20] = [
     (Reason::Device, true, true),
     (Reason::Impaired, true, true),
     (Reason::Captured, true, true),
+    (Reason::Exceeded, true, true),
     (Reason::Eager, false, true),
     (Reason::WayOut, false, true),
     (Reason::Priorities, false, true),
@@ -107,6 +109,8 @@ pub struct Facts<'a> {
     pub memory: bool,
     /// Captures look at the port.
     pub captured: bool,
+    /// IP bytes of the largest packet of the traffic, if routes may change.
+    pub largest: Option<u64>,
 }
 
 impl Facts<'_> {
@@ -118,6 +122,13 @@ impl Facts<'_> {
     /// Of a FIFO arithmetic knows everything ahead; other disciplines decide by themselves.
     pub fn fifo(&self) -> Option<&FifoSpec> {
         if let QueueSpec::Fifo(fifo) = &self.link.queue { Some(fifo) } else { None }
+    }
+
+    /// What the link carries of a packet and its tag, if some packet exceeds the MTU.
+    pub fn mtu(&self) -> Option<u32> {
+        let largest = self.largest.unwrap_or(self.link.ip_bytes);
+        let tag = self.plan.congestion_management.handling().map_or(0, |handling| handling.tag.0);
+        self.link.mtu.filter(|mtu| mtu.0 < largest).map(|mtu| (mtu.0 + tag) as u32)
     }
 
     pub fn holds(&self, reason: Reason) -> bool {
@@ -136,8 +147,9 @@ impl Facts<'_> {
             Reason::Telemetry => self.roce.telemetry && !self.at_host(),
             Reason::Discipline => self.fifo().is_none(),
             Reason::Device => transmit.is_some_and(|words| Device::new(words).is_some()),
-            Reason::Impaired => !link.impairments.is_none(),
+            Reason::Impaired => !link.impairments.is_none() || link.driven.reorders,
             Reason::Captured => self.captured,
+            Reason::Exceeded => self.mtu().is_some(),
             Reason::Eager => self.paths.eager,
             Reason::WayOut => transmit.is_some(),
             Reason::Priorities => flow_control::by_priority(plan, link),
@@ -190,6 +202,7 @@ impl Facts<'_> {
             Reason::Device => format!("{from} spaces its frames"),
             Reason::Impaired => "it has jitter, reordering or duplicates".to_owned(),
             Reason::Captured => "packets are captured at it".to_owned(),
+            Reason::Exceeded => "packets that it carries may exceed its mtu".to_owned(),
             Reason::Eager => "all events are to be there".to_owned(),
             Reason::WayOut => format!("{from} has transmit"),
             Reason::Priorities => "it keeps priorities apart".to_owned(),

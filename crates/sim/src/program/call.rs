@@ -33,6 +33,7 @@ impl World {
         let number = self.flows[flow as usize].as_ref()?.number;
         let key = self.flows[flow as usize].as_ref()?.key;
         let congestion_control = self.congestion_controls[traffic as usize].clone();
+        let isn = [isn.next_u64() as u32, isn.next_u64() as u32];
         let mut sockets = [NONE; 2];
         for side in 0..2 {
             let ends = if side == 0 { (pair.from, pair.to) } else { (pair.to, pair.from) };
@@ -40,7 +41,7 @@ impl World {
             let mut socket = self.make_socket(Making {
                 options: &options[side],
                 congestion_control: Some(&congestion_control),
-                isn: isn.next_u64() as u32,
+                isn: isn[side],
                 ends,
                 key: key ^ side as u32,
                 path,
@@ -63,6 +64,7 @@ impl World {
         }
         if let Some(captures) = &mut self.net.captures {
             captures.name_ports(number, (from.port, to.port));
+            captures.payloads.begin(number, isn);
         }
         let program = self.program.as_deref_mut()?;
         program.knocking.insert(number, call);
@@ -242,6 +244,13 @@ impl World {
     pub(super) fn socket_of(&self, end: End) -> Option<u32> {
         let of = self.program.as_deref()?.calls.get(end.call as usize)?;
         (!of.over).then_some(of.sockets[usize::from(end.side)])
+    }
+
+    /// Captures learn what an application writes.
+    pub(super) fn capture_write(&mut self, end: End, data: &[u8]) {
+        let Some(captures) = &mut self.net.captures else { return };
+        let Some(program) = self.program.as_deref() else { return };
+        captures.payloads.write(program.calls[end.call as usize].flow.1, end.side == 0, data);
     }
 
     /// The answering end of a call is about to write: a flow of its own stands for what it sends.

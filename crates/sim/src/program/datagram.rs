@@ -1,15 +1,23 @@
 //! Datagrams of programs: those from one address to another are a flow.
 
+use elephan_tcp::IpVersion;
 use elephan_units::Time;
 
 use super::state::{Address, Report, Stream};
 use crate::flow::{Application, Datagrams};
+use crate::net::Letter;
 use crate::world::World;
 
 impl World {
     /// Sends a datagram of so many bytes; returns its number among those from `from` to `to`. `None` if no entry of kind `program`
     /// joins the hosts, or no path.
-    pub(super) fn send_of_program(&mut self, now: Time, from: Address, to: Address, bytes: u64) -> Option<u32> {
+    pub(super) fn send_of_program(
+        &mut self,
+        now: Time,
+        from: Address,
+        to: Address,
+        (bytes, letter): (u64, &dyn Fn() -> Letter),
+    ) -> Option<u32> {
         let known = self.program.as_deref()?.by_ends.get(&(from, to)).copied();
         let place = match known {
             Some(place) => place,
@@ -20,6 +28,10 @@ impl World {
             return None;
         };
         let number = d.sent_packets as u32;
+        if let Some(captures) = &mut self.net.captures {
+            let flow = self.flows[id as usize].as_ref()?.number;
+            captures.payloads.post(flow, number, letter());
+        }
         self.send_next(now, id, bytes);
         Some(number)
     }
@@ -45,6 +57,12 @@ impl World {
         program.by_ends.insert((from, to), place);
         program.by_flow.insert(number, place);
         Some(place)
+    }
+
+    /// The version of IP between two addresses.
+    pub(super) fn ip_of_program(&self, from: Address, to: Address) -> Option<IpVersion> {
+        let &(traffic, _) = self.program.as_deref()?.pairs.get(&(from.host, to.host))?;
+        Some(self.plan.traffic[traffic as usize].ip)
     }
 
     /// A datagram of flow `number` is in, if that is a program's.

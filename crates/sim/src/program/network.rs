@@ -11,12 +11,13 @@ use serde_json::Value;
 
 use super::state::{Address, Door, End, Report, Status};
 use crate::Error;
-use crate::net::Paths;
-use crate::sockets::{TCP_IP_HEADERS, UDP_IP_HEADERS};
+use crate::net::{Letter, Paths};
 use crate::world::{Progress, World};
 
 /// Events between two looks at the world from outside.
 const BETWEEN_LOOKS: u64 = 1 << 14;
+/// An ICMP message quotes no more of a packet than fits into so many bytes.
+const ICMP_MOST_BYTES: u32 = 576;
 
 /// A network whose hosts are used by programs.
 pub struct Network {
@@ -93,12 +94,13 @@ impl Network {
         self.world.act(now, end, |endpoint| act(now, endpoint))
     }
 
-    /// As [`Network::act`], of an application that writes.
-    pub fn write<R>(&mut self, end: End, act: impl FnOnce(Time, &mut Endpoint) -> R) -> Option<R> {
+    /// An application writes, no more than its send buffer takes; captures have the bytes.
+    pub fn write(&mut self, end: End, data: &[u8]) {
         if end.side == 1 {
             self.world.answer_flow(self.now, end.call);
         }
-        self.act(end, act)
+        self.world.capture_write(end, data);
+        self.act(end, |now, endpoint| endpoint.write(now, data.len() as u64));
     }
 
     /// Acknowledgements to this end are reported: its application waits for room in its send buffer.
@@ -121,15 +123,26 @@ impl Network {
 
     /// Sends a datagram of so many bytes; returns its number among those from `from` to `to`. `None` if the scenario has no traffic
     /// of kind `program` between the hosts, or no path.
-    pub fn send_datagram(&mut self, from: Address, to: Address, bytes: u64) -> Option<u32> {
-        self.world.send_of_program(self.now, from, to, bytes)
+    pub fn send_datagram(&mut self, from: Address, to: Address, data: &[u8]) -> Option<u32> {
+        let letter = || Letter::Datagram(data.to_vec());
+        self.world.send_of_program(self.now, from, to, (data.len() as u64, &letter))
+    }
+
+    /// Sends the ICMP message that nobody waits at `from` for a datagram of `bytes` bytes from `to`; returns as
+    /// [`Network::send_datagram`] does.
+    pub fn send_unreachable(&mut self, from: Address, to: Address, bytes: u64) -> Option<u32> {
+        let ip = self.world.ip_of_program(from, to)?;
+        let quoted = ip.udp_headers_bytes() + bytes as u32;
+        // An ICMP header is as long as that of UDP; the message has 576 bytes at most (RFC 1812 section 4.3.2.3).
+        let carried = quoted.min(ICMP_MOST_BYTES - ip.udp_headers_bytes());
+        self.world.send_of_program(self.now, from, to, (u64::from(carried), &|| Letter::Unreachable(quoted)))
     }
 
     /// Returns the bytes of the largest datagram between two hosts: larger ones would have to be cut into several packets.
     pub fn datagram_max(&self, from: u32, to: u32) -> Option<u64> {
         let &(_, pair) = self.world.program.as_deref()?.pairs.get(&(from, to))?;
-        let headers = u64::from(TCP_IP_HEADERS) - u64::from(UDP_IP_HEADERS);
-        Some(self.world.plan.options[pair.sender as usize].mss.0 + headers)
+        let options = &self.world.plan.options[pair.sender as usize];
+        Some(options.mss.0 + u64::from(options.ip.tcp_headers_bytes() - options.ip.udp_headers_bytes()))
     }
 
     /// Runs to `until`, or to the first instant at which something is reported. `watch` is called now and then and answers whether to

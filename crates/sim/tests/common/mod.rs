@@ -11,7 +11,7 @@ use elephan_scenario::{
     Captures, Ecmp, FlowPlan, Impairments, Link, Node, NodeKind, Plan, PortSelection, Record, Switch, Traffic,
 };
 use elephan_sim::Paths;
-use elephan_tcp::Overrides;
+use elephan_tcp::{IpVersion, Overrides};
 use elephan_units::{Rate, Span, Time};
 use serde_json::{Value, json};
 
@@ -94,6 +94,8 @@ impl Builder {
                 bdp_rtt: None,
                 bdp_bytes: 0,
                 ip_bytes: 0,
+                largest_of: None,
+                mtu: None,
                 up: true,
                 loss: Loss::None,
                 impairments: Impairments::default(),
@@ -122,6 +124,7 @@ impl Builder {
             stop: None,
             congestion_control: self.plan.options[options as usize].congestion_control.clone(),
             roce: None,
+            ip: IpVersion::V4,
             fast_open: false,
             priority: 0,
             weight: 1,

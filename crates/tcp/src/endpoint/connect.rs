@@ -2,11 +2,18 @@
 
 use super::{Endpoint, Opening, State, work};
 use crate::options::{Ecn, MSS_MIN, TIMESTAMPS_BYTES};
-use crate::segment::{Flags, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks, Segment};
+use crate::segment::{
+    Flags, IpVersion, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks, Segment,
+};
 use elephan_units::{Span, Time};
 
 /// MSS of a peer that announces none (RFC 9293 section 3.7.1).
-const MSS_DEFAULT: u16 = 536;
+const fn mss_default(ip: IpVersion) -> u16 {
+    match ip {
+        IpVersion::V4 => 536,
+        IpVersion::V6 => 1220,
+    }
+}
 /// Linux `TCP_TIMEOUT_MIN`: two jiffies, of 4 ms each.
 const LINUX_TIMEOUT_MIN: Span = Span::from_ms(8);
 /// Largest shift (RFC 7323 section 2.3).
@@ -118,7 +125,7 @@ impl Endpoint {
     pub(super) fn emit_syn(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) {
         let answer = self.state == State::SynReceived;
         let o = &self.options;
-        let mut options = 0;
+        let mut options = self.ip;
         // A SYN-ACK carries only what the SYN offered.
         if o.timestamps && (!answer || self.timestamps) {
             options |= OPTION_TIMESTAMPS;
@@ -159,7 +166,7 @@ impl Endpoint {
         self.irs = seg.seq;
         self.rx.nxt = 1;
         self.rx.edge += 1;
-        self.rx.peer_mss = if seg.mss == 0 { MSS_DEFAULT } else { seg.mss };
+        self.rx.peer_mss = if seg.mss == 0 { mss_default(self.options.ip) } else { seg.mss };
         self.timestamps = self.options.timestamps && has(OPTION_TIMESTAMPS);
         self.note_timestamp(now, seg.tsval);
         self.negotiate_ecn(seg);
@@ -298,9 +305,9 @@ impl Endpoint {
     pub(super) fn emit_reset(&mut self, now: Time, seg: &mut Segment) {
         let number = self.answer as u32;
         *seg = if self.work & work::RESET != 0 {
-            Segment { seq: number, flags: Flags::RST, ..Segment::default() }
+            Segment { seq: number, flags: Flags::RST, options: self.ip, ..Segment::default() }
         } else {
-            Segment { ack: number, flags: Flags::RST | Flags::ACK, ..Segment::default() }
+            Segment { ack: number, flags: Flags::RST | Flags::ACK, options: self.ip, ..Segment::default() }
         };
         self.mark_control(self.ecn == Ecn::Dctcp, seg);
         if self.state == State::SynReceived && self.timestamps && !self.accepts_as_linux() {

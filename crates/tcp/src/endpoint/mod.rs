@@ -85,6 +85,8 @@ pub struct Endpoint {
     state: State,
     /// Negotiated: timestamps in every segment.
     timestamps: bool,
+    /// What each segment says of the version of IP.
+    ip: u8,
     /// Negotiated, and whether segments carry ECE or, with AccECN, its feedback.
     ecn: Ecn,
     echo: bool,
@@ -151,6 +153,7 @@ impl Endpoint {
             work: 0,
             state: State::Closed,
             timestamps: false,
+            ip: options.ip.bits(),
             ecn: Ecn::Off,
             echo: false,
             accecn: None,

@@ -472,7 +472,7 @@ impl Endpoint {
             window: self.rx.offer(false),
             flags,
             sack_len,
-            options,
+            options: options | self.ip,
             ..Segment::default()
         };
         if self.echo {

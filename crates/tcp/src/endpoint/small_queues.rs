@@ -50,7 +50,7 @@ impl Endpoint {
     }
 
     fn small_queue_limit(&self, bound: u64, segments: u32) -> u64 {
-        let options = if self.timestamps { OPTION_TIMESTAMPS } else { 0 };
+        let options = self.ip | if self.timestamps { OPTION_TIMESTAMPS } else { 0 };
         let full = Segment { len: self.tx.mss, options, ..Segment::default() };
         let skbs = 2 * u64::from(segments) * u64::from(full.ip_bytes());
         if self.tx.pacing_bps > 0.0 {

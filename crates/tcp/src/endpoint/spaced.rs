@@ -48,7 +48,7 @@ impl Endpoint {
     /// The controller learns that the connection is there.
     pub(super) fn begin_controller(&mut self, now: Time, takes_over: bool) {
         let timestamps = if self.timestamps { crate::options::TIMESTAMPS_BYTES } else { 0 };
-        let headers = u64::from(crate::segment::IP_HEADER_BYTES + crate::segment::TCP_HEADER_BYTES) + timestamps;
+        let headers = u64::from(self.options.ip.tcp_headers_bytes()) + timestamps;
         let packet_bytes = u64::from(self.tx.mss) + headers;
         self.tx.begin_controller(&Start {
             now,

@@ -81,6 +81,12 @@ macro_rules! options {
             /// The stack that the defaults come from.
             #[serde(skip)]
             pub stack: &'static str,
+            /// What is below the connection.
+            #[serde(skip)]
+            pub ip: $crate::segment::IpVersion,
+            /// The MSS follows from the MTU of the host's interface and from the version of IP.
+            #[serde(skip)]
+            pub(crate) mss_follows: bool,
             #[serde(skip)]
             given: Vec<&'static str>,
         }
@@ -115,6 +121,8 @@ macro_rules! options {
             Options {
                 $( $name: match stack { $( $(Stack::$cell)|+ => $value, )+ }, )+
                 stack: TABLE[stack as usize].0,
+                ip: $crate::segment::IpVersion::V4,
+                mss_follows: false,
                 given: Vec::new(),
             }
         }
@@ -159,8 +167,8 @@ macro_rules! options {
                 }, )+ ]
             }
 
-            /// Whether somebody has given this option.
-            pub(crate) fn is_given(&self, option: &str) -> bool {
+            /// Returns whether somebody has given this option.
+            pub fn is_given(&self, option: &str) -> bool {
                 self.given.contains(&option)
             }
 
@@ -168,7 +176,7 @@ macro_rules! options {
                 let source = source(self.stack, option);
                 if self.is_given(option) {
                     Origin::Given
-                } else if let Some(why) = self.why_other_steps(option) {
+                } else if let Some(why) = self.why_other_steps(option).or_else(|| self.why_other_mss(option)) {
                     Origin::Default(why)
                 } else if source.starts_with("assumed") {
                     Origin::Assumed(source)

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 mod declare;
+mod interface;
 mod steps;
 
 pub use self::declare::{Origin, Provenance, Row};

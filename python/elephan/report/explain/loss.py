@@ -22,6 +22,7 @@ WHY = {
     "queue_full": "its queue was full",
     "memory_full": "the memory of the switch had no room",
     "link_down": "the link was down",
+    "mtu_exceeded": "the link carries no packet so large",
 }
 
 

@@ -30,6 +30,10 @@ DUPLICATES = 3  # duplicate ACKs that start a retransmission
 TIMER_LONG = 5  # round-trip times that the timer waits at least, from which on it is told
 WHY = {  # of one flow, and of several
     "down": ("{0} of its packets and ACKs were lost because a link was down", "packets of {1} were lost because a link was down"),
+    "mtu": (
+        "{0} of its packets were larger than the MTU of a link on the way, which dropped them",
+        "a link on the way dropped packets of {1}, which were larger than its MTU",
+    ),
     "recovery": ("what it sent in recovery was lost as well ({0})", "what {1} sent in recovery was lost as well"),
     "first": ("of its first window {0} were lost, too many for three duplicate ACKs", "{1} lost nearly all of their first window"),
     "small": (
@@ -113,6 +117,8 @@ def why_timeout(flow: Flow, time_ns: float) -> tuple[str, str] | None:
     lost = flow.drops.where((flow.drops.time >= since) & (flow.drops.time < time_ns) & on_the_way)
     if down := int(lost.reason.are("link_down").sum()):
         return "down", number(down)
+    if large := int(lost.reason.are("mtu_exceeded").sum()):
+        return "mtu", number(large)
     if before.size and len(lost) and flow.phase_before(time_ns) == "recovery":
         return "recovery", many(len(lost), "packet")
     segments, early = flow.setting("initial_window"), None if before.size else flow.first_flight

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.base.quantity import seconds, show, size_bytes
+from elephan.report.words import mtu
 from elephan.report.words.regard import port_queues, remarks
 from elephan.report.words.rooms import rooms
 from elephan.report.words.unheard import teller, untold
@@ -42,6 +43,7 @@ def warnings(run: Run) -> list[str]:
         _slow_steps(run),
         *_pauses_never(run),
         *rooms(run),
+        *mtu.remarks(run),
         *remarks(run),
         _phases(run),
     ]

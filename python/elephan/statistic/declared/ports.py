@@ -37,6 +37,7 @@ measure(
     dropped_for("memory_full"),
     scope=Scope.ALL_PORTS,
 )
+measure("mtu_drops", "1", "packets that were larger than the MTU of their link", dropped_for("mtu_exceeded"), scope=Scope.ALL_PORTS)
 measure(
     "sampled_drops",
     "1",

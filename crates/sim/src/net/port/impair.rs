@@ -50,12 +50,13 @@ pub struct Late {
 }
 
 impl Impair {
-    pub fn new(seed: u64, name: &str, of: &Impairments) -> Option<Box<Impair>> {
-        if of.is_none() {
+    /// What the link called `name` does; `free` if its delay lets packets overtake each other.
+    pub fn new(seed: u64, name: &str, of: &Impairments, free: bool) -> Option<Box<Impair>> {
+        if of.is_none() && !free {
             return None;
         }
         let stream = |purpose: &str| Stream::new(seed, &format!("link.{name}"), purpose);
-        let free = of.jitter.as_ref().is_some_and(|jitter| jitter.order == Order::Free);
+        let free = free || of.jitter.as_ref().is_some_and(|jitter| jitter.order == Order::Free);
         Some(Box::new(Impair {
             data_only: of.packets == Concerned::Data,
             jitter: of.jitter.as_ref().map(|jitter| (jitter.extra.sampler(), stream("jitter"))),
