@@ -1,9 +1,9 @@
 """elephan: a laboratory for the performance of TCP.
 
 `run` runs a scenario, `sweep` its variants, `branch` what would have come after a change, `compare` congestion controls
-side by side. `path` answers for one long path, `analyze` reads a real capture, and `load` a result from its folder. Classes
-of the scenario language (`Scenario`, `Links`, `Bulk` ...) are names of this module too. Names are imported when first used,
-so that `import elephan` costs nothing.
+side by side. `virtual.run` runs real programs over the network of a scenario. `path` answers for one long path, `analyze` reads
+a real capture, and `load` a result from its folder. Classes of the scenario language (`Scenario`, `Links`, `Bulk` ...) are names
+of this module too. Names are imported when first used, so that `import elephan` costs nothing.
 
 >>> import elephan as el
 >>> run = el.run("incast", seed=1, set={"switches.sw.memory": "96 KiB"})
@@ -31,7 +31,7 @@ executed.listen()
 if TYPE_CHECKING:
     from elephan.scenario.classes import *  # noqa: F403
 
-    from . import testing, theory
+    from . import testing, theory, virtual
     from .base import stats
     from .base.errors import ElephanError, InputError
     from .capture.trace import Trace, analyze
@@ -95,6 +95,7 @@ __all__ = [
     "tcp",
     "testing",
     "theory",
+    "virtual",
 ]
 
 _NAMES = {
@@ -142,6 +143,7 @@ _MODULES = {
     "tcp": "elephan.step.tcp",
     "testing": "elephan.testing",
     "theory": "elephan.theory",
+    "virtual": "elephan.virtual",
 }
 _renamed.install()
 notebook.install()

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parents[2] / "python" / "elephan"
 # From below. A room imports those before it.
 ORDER = (
     *("_core", "_start", "_renamed", "base", "theory", "scenario", "step", "table", "statistic", "result", "capture", "experiment"),
-    *("report", "open", "explore", "studies", "bench", "testing", "cli", "__main__"),
+    *("report", "open", "explore", "studies", "bench", "testing", "virtual", "cli", "__main__"),
 )
 
 

@@ -1,0 +1,64 @@
+"""Random numbers for programs: those of `os.urandom`, `random`, `secrets` and `uuid` follow from the seed of the run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from elephan.virtual.host import HOST
+
+_urandom, _seed = os.urandom, random.Random.seed
+
+
+class Chance:
+    """What the programs of one run draw from."""
+
+    def __init__(self, seed: int) -> None:
+        self._stream = random.Random(f"elephan virtual {seed}")
+
+    def urandom(self, size: int) -> bytes:
+        return self._stream.randbytes(size)
+
+
+_chances: list[Chance] = []  # of the run that is under way
+
+
+def urandom(size: int) -> bytes:
+    """Returns bytes that follow from the seed where a program runs, and random ones elsewhere."""
+    if HOST.get() is None or not _chances:
+        return _urandom(size)
+    if size < 0:
+        raise ValueError("negative argument not allowed")
+    return _chances[-1].urandom(size)
+
+
+def _seed_generator(self: random.Random, a: Any = None, version: int = 2) -> None:
+    """Seeds a generator that a program makes without a seed."""
+    if a is None and HOST.get() is not None and _chances:
+        a = int.from_bytes(_chances[-1].urandom(32), "big")
+    _seed(self, a, version)
+
+
+@contextlib.contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """While programs run; afterwards the generator of the module `random` is as before."""
+    state = random.getstate()
+    _chances.append(Chance(seed))
+    random.seed(int.from_bytes(_chances[-1].urandom(32), "big"))
+    random.Random.seed = _seed_generator  # type: ignore[method-assign]
+    uuid = sys.modules.get("uuid")
+    safe = getattr(uuid, "_generate_time_safe", None)
+    if uuid is not None:
+        uuid._generate_time_safe = None  # type: ignore[attr-defined]  # it asks the system for the time
+    try:
+        yield
+    finally:
+        if uuid is not None:
+            uuid._generate_time_safe = safe  # type: ignore[attr-defined]
+        random.Random.seed = _seed  # type: ignore[method-assign]
+        _chances.pop()
+        random.setstate(state)
