@@ -112,8 +112,8 @@ def rebuilt(*state: Any) -> _datetime:
 
 def reduced(date: _datetime) -> tuple[Any, ...]:
     """Returns how a date is pickled and copied while its class has another name."""
-    _, *state = date.__reduce__()
-    return (rebuilt, *state)
+    state: tuple[Any, ...] = date.__reduce__()[1:]  # type: ignore[assignment]
+    return rebuilt, *state
 
 
 # What stands for what while programs run.

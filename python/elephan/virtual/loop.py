@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import io
 import math
+import os
 import signal
 from asyncio.selector_events import BaseSelectorEventLoop
 from collections.abc import Callable, Coroutine, Generator
@@ -19,6 +21,7 @@ from elephan.virtual.network import Network
 from elephan.virtual.selector import Selector
 
 _TURNS_YOUNG, _TURNS_ALL = 2_000, 200_000  # turns of the loop between two collections of garbage
+_FILE_BLOCK = 1 << 18  # bytes of a file that are read at a time
 
 
 class NumberedFuture(asyncio.Future[Any]):
@@ -58,7 +61,7 @@ class Loop(BaseSelectorEventLoop):
         self.network = network
         self._numbers = 0
         self._turns = 0
-        super().__init__(Selector(network))  # type: ignore[arg-type]
+        super().__init__(Selector(network))
         self._selector.next_timer = self._next_timer
         self._clock_resolution = math.ulp(0.0)
         self._executor_time = executor_time
@@ -131,9 +134,26 @@ class Loop(BaseSelectorEventLoop):
         host = HOST.get()
         return host if host is not None else self.network.hosts[0]
 
+    # What a system call would do.
+
+    async def _sock_sendfile_native(self, sock: Any, file: Any, offset: int, count: int | None) -> int:
+        """Sends a file from `offset` on, wherever its position is; afterwards it stands behind what was sent."""
+        try:
+            number = file.fileno()
+        except (AttributeError, io.UnsupportedOperation):
+            raise asyncio.SendfileNotAvailableError("not a regular file") from None
+        at = offset
+        try:
+            while block := os.pread(number, _FILE_BLOCK if count is None else min(_FILE_BLOCK, offset + count - at), at):
+                await self.sock_sendall(sock, block)
+                at += len(block)
+        finally:
+            file.seek(at)
+        return at - offset
+
     # Signals do not come to a simulated host.
 
-    def add_signal_handler(self, sig: int, callback: Callable[..., Any], *args: Any) -> None:
+    def add_signal_handler(self, sig: int, callback: Callable[..., Any], *args: Any) -> None:  # type: ignore[override]
         _check_signal(sig, callback)
         self._host().signals[sig] = (callback, args)
 

@@ -13,7 +13,7 @@ from elephan.base.errors import InputError
 from elephan.virtual.host import Host
 
 if TYPE_CHECKING:
-    from elephan.virtual.sockets import Socket
+    from elephan.virtual.ends import End
 
 STREAM, DATAGRAM = 1, 2
 PS_PER_S = 10**12
@@ -33,18 +33,18 @@ class Port:
 
     def __init__(self, network: Network, fd: int, number: int) -> None:
         self.network, self.fd, self.number = network, fd, number
-        self.sockets: list[Socket] = []
+        self.sockets: list[End] = []
         self.arrived: dict[int, deque[tuple[int, int, int]]] = {}
 
-    def conflicts(self, socket: Socket, text: str) -> bool:
+    def conflicts(self, socket: End, text: str) -> bool:
         """Returns whether a socket that binds to this address would take that of another."""
         return any(one.overlaps(socket, text) for one in self.sockets)
 
-    def at(self, family: int, text: str) -> Socket | None:
+    def at(self, family: int, text: str) -> End | None:
         """Returns the socket that an address reaches."""
         return next((one for one in self.sockets if one.hears(family, text)), None)
 
-    def accept(self, socket: Socket) -> tuple[int, int, int]:
+    def accept(self, socket: End) -> tuple[int, int, int]:
         """Returns descriptor, host and port of a connection to this socket. Raises BlockingIOError if there is none."""
         core = self.network.core
         if len(self.sockets) == 1 and not self.arrived:
@@ -66,7 +66,7 @@ class Port:
             socket = self.at(family, text) or self.sockets[0]
             self.arrived.setdefault(socket.fileno(), deque()).append((fd, host, port))
 
-    def leave(self, socket: Socket, number: int) -> None:
+    def leave(self, socket: End, number: int) -> None:
         """A socket of this number is closed; the port is free when the last one is."""
         self.sockets = [one for one in self.sockets if one is not socket]
         for fd, _, _ in self.arrived.pop(number, ()):
@@ -85,7 +85,7 @@ class Network:
         self.by_name = names_of(self.hosts)
         self.by_address = {text: host for host in self.hosts for text in (host.ipv4, host.ipv6)}
         self.ports: dict[tuple[int, int, int], Port] = {}
-        self.open: dict[int, Socket] = {}
+        self.open: dict[int, End] = {}
         # By the address of who connects, or sends: family and address that he asked for.
         self.calls: dict[tuple[int, int, int, int], tuple[int, str]] = {}
         self.spoke: dict[tuple[int, int], int] = {}

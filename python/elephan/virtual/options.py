@@ -1,4 +1,4 @@
-"""Options of sockets: those that the model has reach it, others of Linux are remembered, and what Linux does not know is an error."""
+"""Options of sockets: those that the model has reach it, others of Linux are remembered, and what Linux lacks is an error."""
 
 from __future__ import annotations
 
@@ -38,50 +38,51 @@ _DEFAULTS = {
 }
 # Remembered, without effect on the model: keep-alive and its times, address reuse, broadcast, quick ACKs, marks of IP.
 _REMEMBERED_NAMES = {
-    _SOL: ("SO_REUSEADDR", "SO_REUSEPORT", "SO_KEEPALIVE", "SO_BROADCAST", "SO_OOBINLINE", "SO_PRIORITY", "SO_MARK")
-    + ("SO_RCVTIMEO", "SO_SNDTIMEO", "SO_RCVLOWAT", "SO_TIMESTAMP", "SO_BINDTODEVICE", "SO_INCOMING_CPU"),
-    _TCP: ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_QUICKACK", "TCP_DEFER_ACCEPT", "TCP_SYNCNT", "TCP_LINGER2")
-    + ("TCP_MAXSEG", "TCP_WINDOW_CLAMP", "TCP_NOTSENT_LOWAT", "TCP_FASTOPEN", "TCP_FASTOPEN_CONNECT"),
-    _IP: ("IP_TOS", "IP_TTL", "IP_MTU_DISCOVER", "IP_RECVERR", "IP_PKTINFO", "IP_RECVTOS", "IP_BIND_ADDRESS_NO_PORT"),
-    _IPV6: ("IPV6_V6ONLY", "IPV6_TCLASS", "IPV6_UNICAST_HOPS", "IPV6_RECVPKTINFO", "IPV6_RECVTCLASS", "IPV6_MTU_DISCOVER")
-    + ("IPV6_RECVERR", "IPV6_DONTFRAG"),
+    _SOL: "REUSEADDR REUSEPORT KEEPALIVE BROADCAST OOBINLINE PRIORITY MARK RCVTIMEO SNDTIMEO RCVLOWAT BINDTODEVICE INCOMING_CPU",
+    _TCP: "KEEPIDLE KEEPINTVL KEEPCNT QUICKACK DEFER_ACCEPT SYNCNT LINGER2 MAXSEG WINDOW_CLAMP NOTSENT_LOWAT FASTOPEN "
+    "FASTOPEN_CONNECT",
+    _IP: "TOS TTL RECVTOS BIND_ADDRESS_NO_PORT",
+    _IPV6: "V6ONLY TCLASS UNICAST_HOPS RECVPKTINFO RECVTCLASS DONTFRAG",
 }
+_PREFIXES = {_SOL: "SO", _TCP: "TCP", _IP: "IP", _IPV6: "IPV6"}
 # Those of which Python has no name: IP_MTU_DISCOVER, IP_RECVERR, IP_PKTINFO, IPV6_MTU_DISCOVER, IPV6_RECVERR.
 _UNNAMED = {(_IP, 10), (_IP, 11), (_IP, 8), (_IP, 24), (_IPV6, 23), (_IPV6, 25)}
-_REMEMBERED = {
-    (level, getattr(socket, name)) for level, names in _REMEMBERED_NAMES.items() for name in names if hasattr(socket, name)
-} | _UNNAMED
+_REMEMBERED = _UNNAMED | {
+    (level, getattr(socket, f"{_PREFIXES[level]}_{name}"))
+    for level, names in _REMEMBERED_NAMES.items()
+    for name in names.split()
+    if hasattr(socket, f"{_PREFIXES[level]}_{name}")
+}
 
 # The beginning of `struct tcp_info` (Linux `include/uapi/linux/tcp.h`): format and field of each place.
-_INFO_BYTES = "state ca_state retransmits probes backoff options".split()
-_INFO_WORDS = (
-    "rto ato snd_mss rcv_mss unacked sacked lost retrans fackets last_data_sent last_ack_sent last_data_recv last_ack_recv "
-    "pmtu rcv_ssthresh rtt rttvar snd_ssthresh snd_cwnd advmss reordering rcv_rtt rcv_space total_retrans"
-).split()
-_INFO_LONGS = "pacing_rate max_pacing_rate bytes_acked bytes_received".split()
-_INFO_MORE = "segs_out segs_in notsent_bytes min_rtt data_segs_in data_segs_out".split()
-_INFO_LAST = (
-    "delivery_rate busy_time rwnd_limited sndbuf_limited".split(),
-    "delivered delivered_ce".split(),
-    "bytes_sent bytes_retrans".split(),
-    "dsack_dups reord_seen rcv_ooopack snd_wnd".split(),
+_INFO_BYTES = "state ca_state retransmits probes backoff options"
+_INFO_REST = (
+    (
+        "I",
+        "rto ato snd_mss rcv_mss unacked sacked lost retrans fackets last_data_sent last_ack_sent last_data_recv last_ack_recv "
+        "pmtu rcv_ssthresh rtt rttvar snd_ssthresh snd_cwnd advmss reordering rcv_rtt rcv_space total_retrans",
+    ),
+    ("Q", "pacing_rate max_pacing_rate bytes_acked bytes_received"),
+    ("I", "segs_out segs_in notsent_bytes min_rtt data_segs_in data_segs_out"),
+    ("Q", "delivery_rate busy_time rwnd_limited sndbuf_limited"),
+    ("I", "delivered delivered_ce"),
+    ("Q", "bytes_sent bytes_retrans"),
+    ("I", "dsack_dups reord_seen rcv_ooopack snd_wnd"),
 )
+_MOST = {"B": 0xFF, "I": 0xFFFF_FFFF, "Q": 0xFFFF_FFFF_FFFF_FFFF}
 
 
 def tcp_info(fields: Mapping[str, Any], state: int) -> bytes:
     """Returns `struct tcp_info` as Linux lays it out, from the fields that the core gives."""
     values = {**fields, "state": state}
 
-    def some(letter: str, names: list[str]) -> bytes:
-        most = {"B": 0xFF, "I": 0xFFFFFFFF, "Q": 0xFFFFFFFFFFFFFFFF}[letter]
-        return struct.pack(f"={len(names)}{letter}", *(min(int(values.get(name, 0)), most) for name in names))
+    def some(letter: str, names: str) -> bytes:
+        numbers = [min(int(values.get(name, 0)), _MOST[letter]) for name in names.split()]
+        return struct.pack(f"={len(numbers)}{letter}", *numbers)
 
     scales = (int(values.get("snd_wscale", 0)) & 15) | (int(values.get("rcv_wscale", 0)) & 15) << 4
     limited = int(values.get("delivery_rate_app_limited", 0)) & 1 | (int(values.get("fastopen_client_fail", 0)) & 3) << 1
-    head = some("B", _INFO_BYTES) + struct.pack("=BB", scales, limited)
-    longs, words, more, last = _INFO_LAST
-    body = some("I", _INFO_WORDS) + some("Q", _INFO_LONGS) + some("I", _INFO_MORE)
-    return head + body + some("Q", longs) + some("I", words) + some("Q", more) + some("I", last)
+    return b"".join([some("B", _INFO_BYTES), struct.pack("=BB", scales, limited), *(some(*part) for part in _INFO_REST)])
 
 
 class Options:
@@ -89,7 +90,7 @@ class Options:
 
     __slots__ = ("_core", "_kind", "_values", "linger")
 
-    def __init__(self, core: Any, kind: int) -> None:
+    def __init__(self, core: Any, kind: socket.SocketKind) -> None:
         self._core, self._kind = core, kind
         self._values: dict[tuple[int, int], Any] = {}
         self.linger = (0, 0)
@@ -171,5 +172,3 @@ class Options:
             fields = None
         established, closed = 1, 7
         return tcp_info(fields or {}, established if fields else closed)
-
-

@@ -48,9 +48,7 @@ def _refused(real: Callable[..., Any], what: str, instead: str) -> Callable[...,
 
     @functools.wraps(real)
     def call(*args: Any, **named: Any) -> Any:
-        if HOST.get() is None:
-            return real(*args, **named)
-        refuse(what, instead)
+        return real(*args, **named) if HOST.get() is None else refuse(what, instead)
 
     return call
 
@@ -206,10 +204,10 @@ def patched(seed: int) -> Iterator[None]:
         ends.callback(_swap, _THEIRS)
         _swap(_OURS)
         if not has_table:  # a date of the system is no longer what its module has by that name
-            copyreg.pickle(_datetime, clock.reduced)  # type: ignore[arg-type]
+            copyreg.pickle(_datetime, clock.reduced)
             ends.callback(copyreg.dispatch_table.pop, _datetime, None)
         ends.callback(delattr, socket.socket, "__new__")
-        socket.socket.__new__ = sockets.make  # type: ignore[method-assign,assignment]
+        socket.socket.__new__ = sockets.make  # type: ignore[method-assign]
         ends.callback(_set, threading.Thread, "start", _thread_start)
         _set(threading.Thread, "start", _start_thread)
         ends.callback(_set, subprocess.Popen, "__init__", _popen_init)

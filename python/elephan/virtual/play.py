@@ -110,7 +110,7 @@ class Play:
         told = waits.all_told(clients + servers)
         now = show(self.network.seconds, "s")
         if why == "end":
-            return f"the scenario ended at {now}, and not every program has returned: {told}; set a longer duration, or end the program"
+            return f"the scenario ended at {now} before every program returned: {told}; end the program, or set a longer duration"
         return f"at {now} nothing can happen any more: {told}"
 
     def clean(self) -> None:
@@ -132,7 +132,7 @@ class Play:
         for task in self._tasks():
             task._log_destroy_pending = False  # type: ignore[attr-defined]
             with contextlib.suppress(BaseException):
-                task.get_coro().close()  # type: ignore[union-attr]
+                task.get_coro().close()
 
     def _tasks(self) -> list[asyncio.Task[Any]]:
         return sorted(asyncio.all_tasks(self.loop), key=hash)
@@ -159,11 +159,12 @@ def _no_other_loop() -> Iterator[None]:
 
 def hosts_of(network: Network, programs: Mapping[str, Any]) -> dict[Host, str]:
     """Returns the hosts of the programs, in the order of the scenario, with the names that were given."""
-    found = {}
+    found: dict[Host, str] = {}
     for name in programs:
         host = network.by_name.get(name.lower()) if isinstance(name, str) else None
         if host is None:
-            raise InputError(f'the scenario has no host "{name}"{nearest(str(name), [one.label for one in network.hosts], "it has")}')
+            hint = nearest(str(name), [one.label for one in network.hosts], "it has")
+            raise InputError(f'the scenario has no host "{name}"{hint}')
         if host in found:
             raise InputError(f'two programs are for host {host.name}: "{found[host]}" and "{name}"')
         found[host] = name

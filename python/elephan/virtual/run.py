@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from elephan.base.errors import InputError
 from elephan.base.quantity import seconds
 from elephan.base.seed import seed_or_none
-from elephan.result import folder, run as runs
+from elephan.result import folder
+from elephan.result import run as runs
 from elephan.scenario import core
 from elephan.scenario.source import Source, open_source
 from elephan.virtual.play import play
@@ -170,5 +171,3 @@ def _network(source: Source, overrides: Mapping[str, Any], seed: int | None, whe
     given = core.override_text(overrides)
     folder_ = str(where) if where else None
     return core.build("Network", source.text, source.name, source.format, given, seed, folder=folder_, agreed=source.agreed)
-
-

@@ -9,7 +9,7 @@ from typing import Any
 from elephan.virtual.host import refuse
 from elephan.virtual.network import PS_PER_S, Network
 
-# A program that polls (`await asyncio.sleep(0)` in a loop) leaves no time to pass: after so many turns at one instant, each takes 1 us.
+# A program that polls (`await asyncio.sleep(0)` in a loop) lets no time pass: after so many turns at one instant, each takes 1 us.
 TURNS_AT_ONE_INSTANT = 1000
 TURN_PS = 1_000_000
 

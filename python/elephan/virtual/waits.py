@@ -48,10 +48,9 @@ def told(host: Host, task: asyncio.Task[Any]) -> str:
     at = own[-1] if own else chain[-1] if chain else None
     where = f" ({os.path.basename(at[1])}:{at[2]})" if at else ""
     called = chain[chain.index(at) + 1][0] if at is not None and at is not chain[-1] else ""
+    words = _WORDS.get(called, f"waits in {called}" if called else "waits")
     if called.startswith(_READS):
         words = "waits for data"
-    else:
-        words = _WORDS.get(called, f"waits in {called}" if called else "waits")
     return f"{host.name} {words}{where}"
 
 
