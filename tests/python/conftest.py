@@ -12,6 +12,8 @@ from elephan.result.run import Run, Tables, finish
 from elephan.scenario.source import Source
 from explored import browser, page  # noqa: F401 - fixtures of the tests of `elephan explore`
 
+pytest_plugins = ["pytester"]
+
 # How long a busy machine takes to draw a case says nothing about elephan.
 hypothesis.settings.register_profile("elephan", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("elephan")

@@ -267,7 +267,7 @@ class End(socket.socket):
 
     def __del__(self) -> None:
         if getattr(self, "_number", -1) != -1 and not self._closed and self._number in self.network.open:
-            warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
+            warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)  # type: ignore[no-untyped-call]
             self._real_close()
 
     def sendfile(self, file: Any, offset: int = 0, count: int | None = None) -> int:

@@ -65,7 +65,13 @@ class Loop(BaseSelectorEventLoop):
         self._selector.next_timer = self._next_timer
         self._clock_resolution = math.ulp(0.0)
         self._executor_time = executor_time
+        self.is_quiet = False
         self.set_task_factory(self._make_task)
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Logs what nobody handles, unless the run has failed for another reason that its caller learns."""
+        if self.network.refusal is None and not self.is_quiet:
+            super().call_exception_handler(context)
 
     @property
     def selector(self) -> Selector:

@@ -74,6 +74,9 @@ class Play:
             self.clean()
             if line:
                 raise ElephanError(line) from None
+        except SystemExit as error:
+            self.abandon()
+            raise ElephanError(f"a program called sys.exit({error.code}) at {show(self.network.seconds, 's')}") from None
         except BaseException:
             self.abandon()
             raise
@@ -129,6 +132,7 @@ class Play:
 
     def abandon(self) -> None:
         """Drops what has not ended without a word."""
+        self.loop.is_quiet = True
         for task in self._tasks():
             task._log_destroy_pending = False  # type: ignore[attr-defined]
             with contextlib.suppress(BaseException):

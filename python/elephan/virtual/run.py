@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,6 +34,10 @@ class ProgramRun(runs.Run):
     def __init__(self, run: runs.Run, returned: Mapping[str, Any]) -> None:
         self.__dict__.update(run.__dict__)
         self.returned = dict(returned)  # what each program returned, by the name of its host; servers that were ended have none
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns what `Run.as_dict` returns, and `returned`: what JSON cannot hold as its `repr`."""
+        return {**super().as_dict(), "returned": {name: _plain(value) for name, value in self.returned.items()}}
 
 
 def run(
@@ -98,6 +103,14 @@ def run(
         )
     finally:
         _close(programs)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it, or its text."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)
 
 
 def _executor_time(given: Any) -> float:

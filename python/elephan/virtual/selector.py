@@ -128,6 +128,7 @@ class Selector(selectors.BaseSelector):
         """The time when the scenario has ended, after which there is no network. Raises Over if nothing can come."""
         if not self.after_end:
             if not ready and not is_turn:
+                self.network.pass_to(self.network.end)
                 raise Over("end")
             return self.network.end
         if not ready and not is_turn and self.next_timer() is None:

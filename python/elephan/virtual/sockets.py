@@ -271,7 +271,7 @@ class Socket(End):
         while sent < len(view):
             sent += self.send(view[sent:], flags)
 
-    def sendto(self, data: Any, *more: Any) -> int:  # type: ignore[override]
+    def sendto(self, data: Any, *more: Any) -> int:
         flags, address = (0, more[0]) if len(more) == 1 else more
         if flags:
             self._check_flags(flags)
@@ -318,4 +318,5 @@ def pair(host: Host, family: int = 0, type: int = socket.SOCK_STREAM, proto: int
         one.connect(listener.getsockname())
         other, _ = listener.accept()
         host.listening += 1
+    assert isinstance(other, Socket)
     return one, other

@@ -15,7 +15,7 @@ from elephan.scenario import core
 from elephan.scenario.source import Source, json_text
 
 _OF_ENTRY = re.compile(r"traffic\[\d+\]\.(?:from|to)(?:\[\d+\])?: (.*?)(?: \(and \d+ more\))?$")
-_NO_WAY = ("no path of links", "send to itself")
+_NO_WAY = ("no path of links", "send to itself", "other than itself")
 
 
 def _values(source: Source) -> dict[str, Any]:
@@ -39,6 +39,16 @@ def _with(source: Source, values: Mapping[str, Any], entries: Sequence[Mapping[s
     return replace(source, text=json_text(more), format="json")
 
 
+def groups_of(source: Source, overrides: Mapping[str, Any], seed: int | None = None) -> dict[str, int]:
+    """Returns the groups of hosts of a scenario, each with the number of its members."""
+    values = _values(source)
+    hosts = values.get("hosts")
+    if not isinstance(hosts, dict) or values.get("traffic"):
+        resolved = core.toml_values(core.resolved_toml(source, overrides, seed))
+        hosts = resolved.get("hosts", {})
+    return {str(name): int(one.get("count", 1)) if isinstance(one, dict) else 1 for name, one in hosts.items()}
+
+
 def with_traffic(source: Source, overrides: Mapping[str, Any], seed: int | None, names: Sequence[str]) -> Source:
     """Returns the scenario with traffic of kind `program` between the hosts of these names, unless it has some.
 
@@ -51,6 +61,8 @@ def with_traffic(source: Source, overrides: Mapping[str, Any], seed: int | None,
     groups = list(dict.fromkeys(name.partition("[")[0] for name in names))
     if not groups:
         raise InputError("no programs: give a coroutine for each host, by its name")
+    if len(groups) == 1:
+        groups += [str(name) for name in values.get("hosts", {}) if name not in groups]
     taken = {one.get("name") for one in traffic if isinstance(one, dict)}
     free = (name for name in itertools.chain(["programs"], (f"programs-{n}" for n in itertools.count(2))) if name not in taken)
     every = _with(source, values, [_entry(groups, groups, next(free))])
