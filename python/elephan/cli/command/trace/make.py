@@ -1,4 +1,4 @@
-"""Write a trace of a model of links: cellular, leo, wifi.
+"""Write a trace of a model of links: cellular, leo, markov, wifi.
 
 In a scenario: rate = { trace = "FILE" }. elephan trace show FILE describes it.
 """
@@ -14,8 +14,10 @@ from elephan.theory.linktraces import MODELS, link_trace
 
 
 def command(
-    kind: Annotated[str, Argument(metavar="KIND", help="cellular, leo or wifi.")],
-    out: Annotated[Path | None, Option(metavar="FILE", help="The trace; default: KIND.trace, of leo KIND.csv.")] = None,
+    kind: Annotated[str, Argument(metavar="KIND", help=f"{', '.join([*MODELS][:-1])} or {[*MODELS][-1]}.")],
+    out: Annotated[
+        Path | None, Option(metavar="FILE", help="The trace; default: KIND.trace, or KIND.csv of leo and markov.")
+    ] = None,
     duration: Annotated[str, Option(metavar="TIME", help="How long it lasts.")] = "60 s",
     seed: Annotated[int, Option(parser=whole(0), metavar="N", help="Of what is drawn.")] = 1,
     set: Annotated[

@@ -1,0 +1,1 @@
+"""Models of links that vary: a file a kind. `elephan.theory.linktraces` has them all."""
