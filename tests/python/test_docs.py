@@ -92,7 +92,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Capture(frames=[(at + 0.005, *rest) for at, *rest in transfer.frames]).write(place / "receiver.pcap")
     Capture(frames=transfer.frames[:half]).write(place / "ring_1.pcap")
     Capture(frames=transfer.frames[half:]).write(place / "ring_2.pcap")
-    for name in ("iperf3.json", "ss.log", "rrul.flent", "server.qlog", "client.qlog"):
+    for name in ("iperf3.json", "ss.log", "ping.log", "rrul.flent", "server.qlog", "client.qlog"):
         shutil.copy(ROOT / "tests" / "python" / "data" / name, place / name)
     shutil.copytree(ROOT / "docs" / "examples" / "import", place, dirs_exist_ok=True)
     if shutil.which("cc"):

@@ -31,7 +31,7 @@ def within(found: float, expected: float, deviation: float) -> None:
 
 def phi(x: Vector) -> Vector:
     """Returns the standard normal distribution function."""
-    return np.vectorize(math.erf)(x / math.sqrt(2)) / 2 + 0.5
+    return np.array([math.erf(one) for one in x.ravel() / math.sqrt(2)]).reshape(x.shape) / 2 + 0.5
 
 
 class Chain:
@@ -113,7 +113,7 @@ def test_cellular_has_the_mean_of_its_chain() -> None:
 def test_cellular_has_the_quantiles_of_its_chain(at_most: int) -> None:
     chain, packets, begin = wandering()
     counts = cells()
-    share = sum(np.exp(-packets) * packets**k / math.factorial(k) for k in range(at_most + 1))
+    share = np.sum([np.exp(-packets) * packets**k / math.factorial(k) for k in range(at_most + 1)], axis=0)
     variance = chain.variance(share, own=share)
     within((counts <= at_most).mean(), chain.after(share, begin, counts.shape[1]), math.sqrt(variance / counts.size))
 
