@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,18 +61,43 @@ class LinkTrace:
         }
 
 
+def _ends(text: str) -> tuple[str, str]:
+    """The first and the last line with content; a trace of millions of lines is not split for them."""
+
+    def content(lines: Iterable[str]) -> str:
+        return next((line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
+
+    def forwards() -> Iterator[str]:
+        begin = 0
+        while begin < len(text):
+            end = text.find("\n", begin)
+            end = len(text) if end < 0 else end
+            yield text[begin:end]
+            begin = end + 1
+
+    def backwards() -> Iterator[str]:
+        end = len(text)
+        while end > 0:
+            begin = text.rfind("\n", 0, end)
+            yield text[begin + 1 : end]
+            end = begin
+
+    return content(forwards()), content(backwards())
+
+
 def _last_s(text: str) -> float:
     """When a trace ends: its last time, in s."""
     from elephan.base.quantity import seconds
 
-    rows = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    if rows and rows[-1].isdigit():
-        return int(rows[-1]) / 1000
-    heads = [head.strip().lower() for head in rows[0].split(",")] if rows else []
+    first, last = _ends(text)
+    if last.isdigit():
+        return int(last) / 1000
+    heads = [head.strip().lower() for head in first.split(",")]
     place = next((number for number, head in enumerate(heads) if head.split("_")[0] == "time"), None)
-    if place is None or len(rows) < 2:
+    cells = last.split(",")
+    if place is None or first == last or len(cells) <= place:
         return 1.0  # the core says what is wrong
-    cell, unit = rows[-1].split(",")[place].strip(), heads[place].partition("_")[2] or "s"
+    cell, unit = cells[place].strip(), heads[place].partition("_")[2] or "s"
     try:
         return float(cell) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[unit]
     except (ValueError, KeyError):
