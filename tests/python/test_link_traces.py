@@ -13,6 +13,7 @@ import elephan as el
 import pytest
 from elephan import cli
 from elephan.base.errors import InputError
+from elephan.statistic.linktrace import read_link_trace
 
 
 def packets(file: Path) -> Iterator[tuple[int, int, bytes]]:
@@ -127,6 +128,87 @@ def test_what_is_wrong_with_a_trace_is_one_line(text: str, words: str, tmp_path:
         el.run(scenario({"kind": "bulk"}, "1460 B", {"trace": str(tmp_path / "x.trace")}, 1), report=False, files_from=tmp_path)
     assert words in str(wrong.value)
     assert "\n" not in str(wrong.value)
+
+
+HEADED = "time_s,rate_mbps,delay_ms,loss\n0,10,20,0\n"
+WRONG: Mapping[str, tuple[str, str, str]] = {
+    "nothing": ("rate", "", ":1: an empty trace"),
+    "comments alone": ("rate", "# none\n", ":1: an empty trace"),
+    "a delay of nothing": ("delay", "", ":1: an empty trace"),
+    "a loss of nothing": ("loss", "", ":1: an empty trace"),
+    "an empty line at the end": ("rate", "1\n2\n\n", ":3: an empty line"),
+    "chances that go back": ("rate", "3\n7\n7\n6\n", ":4: 6 ms is before the 7 ms of the line before it"),
+    "zeros": ("rate", "0\n0\n", ":2: the last time is 0 ms"),
+    "half a millisecond": ("rate", "1\n2.5\n", ':2: "2.5" is no whole number of milliseconds'),
+    "a chance below 0": ("rate", "1\n-2\n", ':2: "-2" is no whole number of milliseconds'),
+    "a chance too late": ("rate", "1\n5000000000\n", ':2: "5000000000" is no whole number'),
+    "chances of a delay": ("delay", "1\n2\n", ":1: Mahimahi's format has rates, no delay"),
+    "chances of a loss": ("loss", "1\n2\n", ":1: Mahimahi's format has rates, no loss"),
+    "a head alone": ("rate", "time_s,rate_mbps\n", ":1: a head without rows"),
+    "a row alone": ("rate", "time_s,rate_mbps\n3,10\n", ":1: one row says nothing but its value"),
+    "times that go back": ("rate", HEADED + "5,10,20,0\n4,10,20,0\n", ":4: time 4 s is not after that of the row before it"),
+    "a time twice": ("loss", HEADED + "0,10,20,0\n", ":3: time 0 s is not after that of the row before it"),
+    "a time below 0": ("rate", "time_s,rate_mbps\n-1,10\n", ":2: time -1 s is not from 0 to"),
+    "a time that is none": ("rate", HEADED + "soon,10,20,0\n", ':3: "soon" is no time'),
+    "a time without a unit": ("rate", "time,rate_mbps\n0 s,10\n5,10\n", ':3: time "5" has no unit'),
+    "a rate without a unit": ("rate", "time_s,rate\n0,10\n", ':2: rate "10" has no unit'),
+    "a delay without a unit": ("delay", "time_s,delay\n0,20\n", ':2: delay "20" has no unit'),
+    "a rate in ms": ("rate", "time_s,rate\n0,10 ms\n", ':2: "10 ms" is no rate'),
+    "a head in parsecs": ("rate", "time_pc,rate_mbps\n0,10\n", ':1: "time_pc" is no column of a trace'),
+    "a rate below 0": ("rate", HEADED + "5,-1,20,0\n", ':3: rate "-1" is out of range'),
+    "a delay below 0": ("delay", HEADED + "5,10,-1,0\n", ':3: delay "-1" is out of range'),
+    "a loss above 1": ("loss", HEADED + "5,10,20,1.5\n", ':3: loss "1.5" is out of range'),
+    "a loss that is none": ("loss", HEADED + "5,10,20,often\n", ':3: "often" is no share of packets'),
+    "a rate that is no number": ("rate", HEADED + "5,nan,20,0\n", ':3: "nan" is no rate'),
+    "too few cells": ("rate", HEADED + "5,10,20\n", ":3: 3 cells, but the head has 4"),
+    "no column of times": ("rate", "rate_mbps,loss\n10,0\n", ":1: no column time"),
+    "no column of delays": ("delay", "time_s,rate_mbps\n0,10\n5,10\n", ":1: no column delay"),
+    "two columns of rates": ("rate", "time_s,rate_mbps,rate_kbps\n0,10,10\n", ":1: two columns rate"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_with_a_trace_has_its_file_and_line(name: str, tmp_path: Path) -> None:
+    what, text, words = WRONG[name]
+    file = tmp_path / "x.trace"
+    file.write_text(text)
+    scenario_of = scenario({"kind": "bulk"}, "1460 B", "8 Mbps", 1)
+    scenario_of["links"][0]["forward"] = {what: {"trace": str(file)}}
+    with pytest.raises(InputError) as wrong:
+        el.run(scenario_of, report=False, files_from=tmp_path)
+    assert f"{file}{words}" in str(wrong.value)
+    assert "\n" not in str(wrong.value)
+
+
+@pytest.mark.parametrize("name", [name for name, (what, _, _) in WRONG.items() if what == "rate"])
+def test_a_trace_that_is_described_says_the_same(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, text, words = WRONG[name]
+    file = tmp_path / "x.trace"
+    file.write_text(text)
+    assert cli.status_of(["trace", "show", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert f"{file}{words}" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "last_s"),
+    [
+        ("1\n250", 0.25),
+        ("7\n\n", 0.007),
+        ("# a\ntime_ms,rate_mbps\n0,1\n1500,1\n# end\n\n", 1.5),
+        ("rate,time\n1 Mbps,0 s\n1 Mbps,90 ms\n", 0.09),
+        ("time_us,rate_mbps\r\n0,1\r\n50000,1\r\n", 0.05),
+    ],
+)
+def test_a_trace_ends_with_its_last_line(text: str, last_s: float, tmp_path: Path) -> None:
+    """Of "7" with an empty line behind it the core says what is wrong."""
+    (tmp_path / "x.trace").write_text(text)
+    if text == "7\n\n":
+        with pytest.raises(InputError, match=":2: an empty line"):
+            read_link_trace(tmp_path / "x.trace")
+    else:
+        assert read_link_trace(tmp_path / "x.trace").duration_s == pytest.approx(last_s)
 
 
 def csv(rows: list[tuple[float, str, str, str]]) -> str:

@@ -101,7 +101,11 @@ def _last_s(text: str) -> float:
     try:
         return float(cell) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[unit]
     except (ValueError, KeyError):
+        pass
+    try:
         return seconds(cell)
+    except InputError:
+        return 1.0
 
 
 def read_link_trace(file: Path) -> LinkTrace:
