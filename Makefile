@@ -19,7 +19,7 @@ ifneq ($(shell rustc --version >/dev/null 2>&1 && echo there),there)
 export RUSTUP_TOOLCHAIN := stable
 endif
 
-.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate digests page page-check clean packetdrill web conformance docs docs-update studies requirements requirements-cut referee
+.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint deny miri asan asan-run bench wheel lock generate digests page page-check clean packetdrill web conformance bands docs docs-update studies requirements requirements-cut referee
 
 help:
 	@echo "make demo      the quick run of the study intel-2004: answer, verdicts, report"
@@ -41,6 +41,7 @@ help:
 	@echo "make digests   the digests of elephan verify, after a change of numbers"
 	@echo "make requirements  how many rules of the RFCs are done and tested, and whether each place and test exists"
 	@echo "make requirements-cut  whether the tests of a sample of rules break when the rule is taken out (slow)"
+	@echo "make bands     congestion controls over links that vary, for the docs"
 	@echo "make conformance  the conformance of every built-in congestion control, for the docs"
 	@echo "make page      build the page of elephan explore again (needs Node; users do not)"
 
@@ -264,6 +265,10 @@ referee: setup
 # The page of every built-in congestion control's conformance; runs that are kept are not run again.
 conformance: setup
 	$(BIN)/python docs/conformance_reports.py $(CHECK)
+
+# The page of bands: congestion controls over links that vary (docs/bands.md). CHECK=--check only compares.
+bands: setup
+	$(BIN)/python docs/bands.py $(CHECK)
 
 # The register of requirements: places, tests and reasons of each rule (docs/requirements/).
 requirements: setup
