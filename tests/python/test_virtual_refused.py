@@ -126,7 +126,7 @@ def test_a_program_that_never_ends_is_told() -> None:
         while True:
             await asyncio.sleep(1)
 
-    with pytest.raises(el.ElephanError, match=r"the scenario ended at 1 000 s before every program returned: client sleeps"):
+    with pytest.raises(el.ElephanError, match=r"the scenario ended at 1.000 s before every program returned: client sleeps"):
         play(client)
 
 

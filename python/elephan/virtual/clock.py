@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from elephan.virtual.host import HOST, Host, refuse
@@ -105,15 +106,11 @@ class Datetime(_datetime, metaclass=_DateMeta):
         return cls.now(datetime.UTC).replace(tzinfo=None)
 
 
-def rebuilt(*state: Any) -> _datetime:
-    """Returns a date from what `reduced` kept of it."""
-    return _datetime(*state)
-
-
-def reduced(date: _datetime) -> tuple[Any, ...]:
-    """Returns how a date is pickled and copied while its class has another name."""
-    state: tuple[Any, ...] = date.__reduce__()[1:]  # type: ignore[assignment]
-    return rebuilt, *state
+def _dates() -> ModuleType:
+    """The module `datetime` as programs see it. The real one stays as it is: compiled libraries keep what they find there."""
+    module = ModuleType("datetime", datetime.__doc__)
+    vars(module).update(vars(datetime), datetime=Datetime)
+    return module
 
 
 # What stands for what while programs run.
@@ -128,4 +125,6 @@ CLOCKS: dict[Any, Any] = {
     time.localtime: _broken_down(_localtime),
     time.gmtime: _broken_down(_gmtime),
     time.clock_gettime: clock_gettime,
+    datetime: _dates(),
+    _datetime: Datetime,
 }

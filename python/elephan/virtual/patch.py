@@ -8,8 +8,6 @@ from __future__ import annotations
 import _thread
 import asyncio
 import contextlib
-import copyreg
-import datetime
 import functools
 import importlib
 import os
@@ -27,9 +25,19 @@ from elephan.virtual import chance, clock, names, sockets
 from elephan.virtual.host import HOST, refuse
 
 # Modules that wait for threads by the real clock.
-_REAL = ("threading", "queue", "concurrent", "_thread", "multiprocessing", "subprocess", "elephan", "importlib", "faulthandler")
+_REAL = (
+    "threading",
+    "queue",
+    "concurrent",
+    "_thread",
+    "multiprocessing",
+    "subprocess",
+    "elephan",
+    "importlib",
+    "faulthandler",
+    "datetime",
+)
 _ONE_THREAD = "a simulated host has one thread; use asyncio"
-_datetime = datetime.datetime
 
 
 def _on_host(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,7 +138,6 @@ def _functions() -> dict[Any, Any]:
     """What stands for what, wherever a module has it."""
     table: dict[Any, Any] = dict(clock.CLOCKS)
     table[os.urandom] = chance.urandom
-    table[datetime.datetime] = clock.Datetime
     for name in ("getaddrinfo", "getnameinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr"):
         table[getattr(socket, name)] = _on_host(getattr(socket, name), getattr(names, name))
     table[socket.gethostname] = _on_host(socket.gethostname, lambda host: host.label)
@@ -197,15 +204,11 @@ def _set(owner: Any, name: str, value: Any) -> None:
 @contextlib.contextmanager
 def patched(seed: int) -> Iterator[None]:
     """While programs run."""
-    has_table = _datetime in copyreg.dispatch_table
     with contextlib.ExitStack() as ends:
         ends.enter_context(chance.seeded(seed))
         ends.enter_context(_anyio())
         ends.callback(_swap, _THEIRS)
         _swap(_OURS)
-        if not has_table:  # a date of the system is no longer what its module has by that name
-            copyreg.pickle(_datetime, clock.reduced)
-            ends.callback(copyreg.dispatch_table.pop, _datetime, None)
         ends.callback(delattr, socket.socket, "__new__")
         socket.socket.__new__ = sockets.make  # type: ignore[method-assign]
         ends.callback(_set, threading.Thread, "start", _thread_start)
