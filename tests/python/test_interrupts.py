@@ -53,6 +53,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], float] | str] = {
     "trace make": (("cellular", "--out", "made.trace"), 0.8),
     "trace show": (("cell.trace",), 0.8),
     "verify": ((), 2.0),
+    "virtual": (("app.py", "--scenario", "pair.toml", "--out", "played"), 2.0),
 }
 CALLED = [name for name, one in COMMANDS.items() if not isinstance(one, str)]
 
@@ -68,6 +69,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     el.sweep("sawtooth", set=short | {"template.delay": ["5 ms", "20 ms"]}, repetitions=3, store=place / "kept")
     (place / "net.gml").write_text("graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 dist 200 ] ]")
     (place / "cell.trace").write_text("1\n2\n")
+    (place / "app.py").write_text("import asyncio\n\n\nasync def main():\n    for _ in range(10**6):\n        await asyncio.sleep(1e-6)\n")
+    (place / "pair.toml").write_text('duration = "9 s"\ntemplate = { kind = "dumbbell", pairs = 1, rate = "1 Mbps", delay = "1 ms" }\n')
     (place / "script.pkt").write_text("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 `sleep 0`\n")
     return place
 

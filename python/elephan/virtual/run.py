@@ -25,10 +25,12 @@ EPOCH = 1_767_225_600.0  # 2026-01-01, 00:00 UTC
 class ProgramRun(runs.Run):
     """The result of a run of programs: a `Run`, and what the programs returned.
 
+    >>> pair = el.Scenario(duration="60 s", template=el.Dumbbell(pairs=1, rate="10 Mbps", delay="5 ms"))
     >>> async def main():
     ...     return 3
-    >>> el.virtual.run("two-hosts.toml", {"client": main}).returned
-    {'client': 3}
+    >>> run = el.virtual.run(pair, {"sender": main, "receiver": main()})
+    >>> run.returned, run.as_dict()["returned"]
+    ({'sender': 3, 'receiver': 3}, {'sender': 3, 'receiver': 3})
     """
 
     def __init__(self, run: runs.Run, returned: Mapping[str, Any]) -> None:
@@ -55,7 +57,7 @@ def run(
     python_from: Any = None,
     files_from: Any = None,
 ) -> ProgramRun:
-    """Runs programs on the hosts of a scenario over its network, in virtual time; returns a `Run` that has what they returned.
+    r"""Runs programs on the hosts of a scenario over its network, in virtual time; returns a `Run` that has what they returned.
 
     `programs`: for each host a coroutine, or a function without arguments that returns one. The programs use asyncio and what is
     built on it, such as aiohttp, httpx, websockets and aioquic, as on the real network. Hosts find one another by name; the group
@@ -74,19 +76,20 @@ def run(
     sleep for real, sockets of other kinds than TCP and UDP; ElephanError if nothing can happen any more, with who waits for what.
 
     >>> import asyncio
-    >>> async def server():
-    ...     async def hello(reader, writer):
+    >>> pair = el.Scenario(duration="60 s", template=el.Dumbbell(pairs=1, rate="10 Mbps", delay="5 ms"))
+    >>> async def receiver():
+    ...     async def answer(reader, writer):
     ...         writer.write(await reader.readline())
     ...         writer.close()
-    ...     await (await asyncio.start_server(hello, port=80)).serve_forever()
-    >>> async def client():
-    ...     reader, writer = await asyncio.open_connection("server", 80)
-    ...     writer.write(b"hello\\n")
+    ...     await (await asyncio.start_server(answer, port=80)).serve_forever()
+    >>> async def sender():
+    ...     reader, writer = await asyncio.open_connection("receiver", 80)
+    ...     writer.write(b"hello\n")
     ...     line = await reader.readline()
     ...     writer.close()
-    ...     return line, asyncio.get_running_loop().time() > 0.1
-    >>> el.virtual.run("two-hosts.toml", {"client": client, "server": server}).returned["client"]
-    (b'hello\\n', True)
+    ...     return line, asyncio.get_running_loop().time() > 0.02
+    >>> el.virtual.run(pair, {"sender": sender, "receiver": receiver}).returned
+    {'sender': (b'hello\n', True)}
     """
     try:
         return _run(
