@@ -24,7 +24,7 @@ from elephan.report.style import Drawing, new_figure
 
 HERE = Path(__file__).parent
 PAGE, PICTURE = HERE / "bands.md", HERE / "images" / "bands.png"
-SCENARIOS = HERE / "examples" / "bands"
+SCENARIO = HERE / "examples" / "bands" / "one.toml"
 WORK = HERE.parent / "results" / "bands"
 SECONDS, TRACES = 60, 10
 LEAST_MS = 20.0  # of the axis of delays
@@ -32,7 +32,7 @@ MSS = 1448  # bytes of a segment with time stamps
 
 LINKS: Mapping[str, str] = {
     "fixed": "6 Mb/s all the time",
-    "markov": "0 to 12 Mb/s in steps of 3 Mb/s, a step each second in the mean",
+    "markov": "0 to 12 Mb/s in steps of 3 Mb/s, a step each 0.5 s in the mean",
     "cellular": "wanders from 0 to 12 Mb/s, with outages",
     "wifi": "62.7 Mb/s in the mean, in aggregates of 32 packets",
     "leo": "50 to 250 Mb/s; rate and delay change each 15 s, with losses",
@@ -45,7 +45,7 @@ QUEUES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "dualpi2": ("DualPI2", {"kind": "dualpi2"}),
 }
 USED, P50, P95 = "capacity_used.max", "last_rtt_ns.p50", "last_rtt_ns.p95"
-GOODPUT, AGAIN, JAIN = "goodput_bps.sum", "each.retransmitted", "goodput_bps.jain"
+GOODPUT, AGAIN = "goodput_bps.sum", "each.retransmitted"
 COLUMNS = ((GOODPUT, "goodput", "bps"), (USED, "capacity used", "%"), (P50, "RTT p50", "s"), (P95, "RTT p95", "s"))
 
 
@@ -63,16 +63,15 @@ def trace_of(link: str, number: int) -> tuple[str, str]:
     return f"{link}.{'csv' if text.startswith('time') else 'trace'}", text
 
 
-def point(link: str, file: str, control: str, queue: str, flows: int) -> dict[str, Any]:
+def point(link: str, file: str, control: str, queue: str) -> dict[str, Any]:
     """Returns what a variant sets in its scenario."""
     trace = {"trace": file}
     found: dict[str, Any] = {"template.rate": trace, "template.queue": QUEUES[queue][1]}
     if link == "leo":
         found |= {"template.delay": trace, "template.loss": trace}
-    for name in ("first", "second")[:flows]:
-        found[f"traffic.{name}.congestion_control"] = control
-        if queue == "dualpi2" and control in ECN:
-            found[f"traffic.{name}.tcp.ecn"] = ECN[control]
+    found["traffic.first.congestion_control"] = control
+    if queue == "dualpi2" and control in ECN:
+        found["traffic.first.tcp.ecn"] = ECN[control]
     return found
 
 
@@ -81,10 +80,9 @@ def label(link: str, control: str, queue: str) -> str:
     return f"{link}/{control}/{queue}"
 
 
-def swept(flows: int) -> Sweep:
+def swept() -> Sweep:
     """Returns the trials of all links, controls and queues: seed N is of trace N."""
-    queues = list(QUEUES) if flows == 1 else ["fifo"]
-    keys = [(link, control, queue) for link in LINKS for control in CONTROLS for queue in queues]
+    keys = [(link, control, queue) for link in LINKS for control in CONTROLS for queue in QUEUES]
     variants = [Variant(label(*key), dict(zip(("link", "control", "queue"), key, strict=True))) for key in keys]
     rows: list[Trial] = []
     facts: dict[str, Any] = {}
@@ -95,36 +93,34 @@ def swept(flows: int) -> Sweep:
         for link in LINKS:
             files[link], text = trace_of(link, number)
             (folder / files[link]).write_text(text, encoding="utf-8")
-        name = ("one.toml", "two.toml")[flows - 1]
-        (folder / name).write_text((SCENARIOS / name).read_text(encoding="utf-8"), encoding="utf-8")
+        (folder / SCENARIO.name).write_text(SCENARIO.read_text(encoding="utf-8"), encoding="utf-8")
         found = el.sweep(
-            folder / name,
-            design=[point(link, files[link], control, queue, flows) for link, control, queue in keys],
+            folder / SCENARIO.name,
+            design=[point(link, files[link], control, queue) for link, control, queue in keys],
             seed=number,
-            statistics=[GOODPUT, USED, P50, P95, "retransmits.sum", *([JAIN] if flows > 1 else [])],
+            statistics=[GOODPUT, USED, P50, P95, "retransmits.sum"],
             store=WORK / "trials",
         )
         if found.failures:
             sys.exit(f"trace {number}: {found.failures}")
         of = dict(zip(found.labels, (one.label for one in variants), strict=True))
         rows += [Trial(of[row.variant], row.seed, with_share(row.values)) for row in found.trials]
-        facts = {**found.facts, "flows": {variant.label: flows for variant in variants}, "set": {}}
-        print(f"{flows} flow{'s' if flows > 1 else ''}, trace {number}", file=sys.stderr, flush=True)
-    return Sweep(f"bands-{flows}", variants, rows, facts)
+        facts = {**found.facts, "flows": {variant.label: 1 for variant in variants}, "set": {}}
+        print(f"trace {number} of {TRACES}", file=sys.stderr, flush=True)
+    return Sweep("bands", variants, rows, facts)
 
 
 def cell(interval: Interval, unit: str) -> str:
     """Returns a mean with its interval, in one unit."""
     if unit == "%":
-        low, mean, high = (f"{100 * one:.1f}" for one in (interval.low, interval.mean, interval.high))
+        low, mean, high = (f"{100 * one:.1f}" for one in (max(interval.low, 0.0), interval.mean, interval.high))
         return f"{mean} % ({low} to {high})"
     return f"{show(interval.mean, unit)} ({show(interval.low, unit)} to {show(interval.high, unit)})"
 
 
 def table(sweep: Sweep, queue: str, link: str) -> Iterator[str]:
     """Yields the rows of a link and a queue, one for each control."""
-    more = [(AGAIN, "retransmitted", "%"), *([(JAIN, "Jain's index", "1")] if JAIN in sweep.statistics else [])]
-    columns = [*COLUMNS, *more]
+    columns = [*COLUMNS, (AGAIN, "retransmitted", "%")]
     yield f"| control | {' | '.join(name for _, name, _ in columns)} |"
     yield "|---|" + "---|" * len(columns)
     for control, spoken in CONTROLS.items():
@@ -224,17 +220,6 @@ def marked(sweep: Sweep) -> str:
     )
 
 
-def shares(sweep: Sweep) -> Iterator[str]:
-    """Yields the controls whose two flows share each link most and least equally."""
-    for link in LINKS:
-        best, alike = extremes(sweep, link, "fifo", JAIN, True)
-        worst, _ = extremes(sweep, link, "fifo", JAIN, False)
-        high, low = (sweep.interval(label(link, one, "fifo"), JAIN).mean for one in (best, worst))
-        yield f"- `{link}`: {CONTROLS[best]} has the highest index, {high:.3f}, and {CONTROLS[worst]} the lowest, {low:.3f}."
-        if alike:
-            yield f"  The traces do not tell {listed(alike)} from {CONTROLS[best]}."
-
-
 def figure(sweep: Sweep) -> Drawing:
     """Returns a panel for each link: capacity used over the 95th percentile of the round trip, with both intervals."""
     drawn, axes = new_figure(rows=2, columns=3, height=5.6)
@@ -249,8 +234,8 @@ def figure(sweep: Sweep) -> Drawing:
                 seen += [low, high]
                 place.plot([low, high], [100 * used.mean] * 2, color=look.color, linewidth=1.1)
                 place.plot([x, x], [100 * used.low, 100 * used.high], color=look.color, linewidth=1.1)
-                name = {"label": spoken} if queue == "fifo" and link == "fixed" else {}
-                place.plot([x], [100 * used.mean], color=look.color, marker=marker, markersize=5, linestyle="none", **name)
+                name = spoken if queue == "fifo" and link == "fixed" else "_"
+                place.plot([x], [100 * used.mean], color=look.color, marker=marker, markersize=5, linestyle="none", label=name)
         place.set_title(link)
         draw.log_axis(place, "x", 0.8 * min(seen), 1.25 * max(seen))
         place.set_xlabel("RTT, 95th percentile (ms)")
@@ -286,7 +271,8 @@ one way, and `leo` has its own. The links are [models](models/link-traces.md) wi
 Seed N runs over trace N of its kind, so all controls meet the same {traces} traces. Differences are
 taken trace by trace. The first queue is a FIFO of two bandwidth-delay products of the mean rate. The
 second is DualPI2 with its defaults. There Prague has accurate ECN, CUBIC and Reno classic ECN, and
-BBR and Copa none, because they do not answer marks. Over the FIFO nobody has ECN. All numbers count
+BBR and Copa none, because they do not answer marks. Over the FIFO nobody has ECN, so
+Prague acts much as Reno does there. All numbers count
 from the start of the flow, slow start included. The round trips are samples of the last round trip,
 every 20 ms.
 """
@@ -295,50 +281,41 @@ LIMITS = """## What this cannot say
 - The parameters of the links are assumptions, and no measurements. Another cellular link has another
   order of controls.
 - A trace lasts {seconds} s, so what a control does in hours is not here.
-- A model of Wi-Fi without collisions, and one flow per queue, leave out much of what happens at home.
-- The scenarios are in `docs/examples/bands`. Change them and run `make bands` again.
+- The model of Wi-Fi has no collisions, and one flow has the queue to itself.
+- The scenario is `docs/examples/bands/one.toml`. Change it and run `make bands` again.
 """
 
 
-def text(one: Sweep, two: Sweep) -> str:
+def text(sweep: Sweep) -> str:
     """Returns the page."""
     links = "\n".join(f"- `{link}`: {words}." for link, words in LINKS.items())
     lines = [HEAD.format(traces=TRACES, seconds=SECONDS, links=links)]
     for link in LINKS:
         lines += [f"## One flow over `{link}`", ""]
         for queue, (spoken, _) in QUEUES.items():
-            lines += [wrapped(f"**{spoken}.** {follows(one, link, queue)}"), ""]
-            lines += [*table(one, queue, link), ""]
+            lines += [wrapped(f"**{spoken}.** {follows(sweep, link, queue)}"), ""]
+            lines += [*table(sweep, queue, link), ""]
     lines += ["## Against the fixed link", ""]
     lines += [
-        wrapped(f"How many points of capacity a control uses more or less than over `fixed`, with the FIFO. {worst_fall(one)}"),
+        wrapped(f"How many points of capacity a control uses more or less than over `fixed`, with the FIFO. {worst_fall(sweep)}"),
         "",
     ]
-    lines += [*against_fixed(one), "", "## DualPI2 instead of the FIFO", ""]
+    lines += [*against_fixed(sweep), "", "## DualPI2 instead of the FIFO", ""]
     lines += [
-        wrapped(f"The first number is the points of capacity used, the second the ratio of the 95th percentiles. {marked(one)}"),
+        wrapped(f"The first number is the points of capacity used, the second the ratio of the 95th percentiles. {marked(sweep)}"),
         "",
     ]
-    lines += [*against_fifo(one), "", "## Two flows of one control", ""]
-    lines += [
-        wrapped(
-            "Two flows of one control share the FIFO. Jain's index says how equally they share: 1 is equal, 0.5 is one flow alone."
-        ),
-        "",
-    ]
-    lines += [*shares(two), ""]
-    for link in LINKS:
-        lines += [f"**`{link}`**", "", *table(two, "fifo", link), ""]
+    lines += [*against_fifo(sweep), ""]
     return "\n".join([*lines, LIMITS.format(seconds=SECONDS)])
 
 
 def main(words: list[str]) -> int:
     """Writes the page and its figure, or says whether the page is current."""
-    one, two = swept(1), swept(2)
-    found = text(one, two)
+    sweep = swept()
+    found = text(sweep)
     if "--check" not in words:
         PAGE.write_text(found, encoding="utf-8")
-        PICTURE.write_bytes(figure(one).png())
+        PICTURE.write_bytes(figure(sweep).png())
         return 0
     if PAGE.read_text(encoding="utf-8") != found:
         print(f"{PAGE} is not current: python docs/bands.py", file=sys.stderr)
