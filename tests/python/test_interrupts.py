@@ -69,8 +69,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     el.sweep("sawtooth", set=short | {"template.delay": ["5 ms", "20 ms"]}, repetitions=3, store=place / "kept")
     (place / "net.gml").write_text("graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 dist 200 ] ]")
     (place / "cell.trace").write_text("1\n2\n")
-    (place / "app.py").write_text("import asyncio\n\n\nasync def main():\n    for _ in range(10**6):\n        await asyncio.sleep(1e-6)\n")
-    (place / "pair.toml").write_text('duration = "9 s"\ntemplate = { kind = "dumbbell", pairs = 1, rate = "1 Mbps", delay = "1 ms" }\n')
+    (place / "app.py").write_text(
+        "import asyncio\n\n\nasync def main():\n    for _ in range(10**6):\n        await asyncio.sleep(1e-6)\n"
+    )
+    (place / "pair.toml").write_text(
+        'duration = "9 s"\ntemplate = { kind = "dumbbell", pairs = 1, rate = "1 Mbps", delay = "1 ms" }\n'
+    )
     (place / "script.pkt").write_text("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 `sleep 0`\n")
     return place
 

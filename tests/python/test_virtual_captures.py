@@ -5,9 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
 import elephan as el
+import pytest
 
 SCENARIO = """
 duration = "30 s"
@@ -75,10 +74,14 @@ def test_a_page_is_in_the_capture(tmp_path: Path, ip: str) -> None:
     assert answer[0] == str(len(BODY))
     assert answer[1] in (BODY.decode(), BODY.hex())
     assert fields(file, "tcp.checksum.status == 0 || ip.checksum.status == 0 || _ws.malformed", "frame.number") == []
-    assert fields(file, "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order", "frame.number")
+    assert fields(
+        file, "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order", "frame.number"
+    )
 
 
-@pytest.mark.parametrize(("ip", "kind"), [("v4", "icmp.type == 3 && icmp.code == 3"), ("v6", "icmpv6.type == 1 && icmpv6.code == 4")])
+@pytest.mark.parametrize(
+    ("ip", "kind"), [("v4", "icmp.type == 3 && icmp.code == 3"), ("v6", "icmpv6.type == 1 && icmpv6.code == 4")]
+)
 def test_a_closed_port_is_answered_by_icmp(tmp_path: Path, ip: str, kind: str) -> None:
     async def ask() -> str:
         loop = asyncio.get_running_loop()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import socket
 import warnings
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from elephan.virtual import names
@@ -231,7 +232,7 @@ class End(socket.socket):
     def getsockopt(self, level: int, optname: int, buflen: int = 0) -> Any:
         fd = self._check()
         if level == socket.SOL_SOCKET:
-            answers = {
+            answers: dict[int, Callable[[], int]] = {
                 socket.SO_ERROR: lambda: self._core.error(fd),
                 socket.SO_TYPE: lambda: int(self.type),
                 getattr(socket, "SO_PROTOCOL", 38): lambda: self._proto or (6 if self.kind == STREAM else 17),
@@ -267,7 +268,7 @@ class End(socket.socket):
 
     def __del__(self) -> None:
         if getattr(self, "_number", -1) != -1 and not self._closed and self._number in self.network.open:
-            warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)  # type: ignore[no-untyped-call]
+            warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
             self._real_close()
 
     def sendfile(self, file: Any, offset: int = 0, count: int | None = None) -> int:

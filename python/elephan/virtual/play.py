@@ -85,9 +85,9 @@ class Play:
         if self.network.refusal is not None:
             raise self.network.refusal
         if self.failure is not None:
-            host, error = self.failure
-            error.add_note(f"the program of {host.name} raised this at {show(self.network.seconds, 's')}")
-            raise error
+            host, raised = self.failure
+            raised.add_note(f"the program of {host.name} raised this at {show(self.network.seconds, 's')}")
+            raise raised
 
     def _may_end(self, idle: bool) -> float | None:
         """The time when the run ends unless something happens before, None for none. Raises Over if that has come."""

@@ -398,6 +398,7 @@ mod tests {
         vec![
             ("rate", ["1 Gbps", "2 Gbps", "3 Gbps"].map(Json::from)),
             ("delay", ["1 ms", "2 ms", "3 ms"].map(Json::from)),
+            ("mtu", ["9000 B", "1500 B", "4000 B"].map(Json::from)),
             ("up", [json!(true), Json::Null, json!(false)]),
             ("packets", [json!("data"), json!("all"), json!("data")]),
             ("loss", [1, 2, 3].map(|percent| json!({ "bernoulli": f64::from(percent) / 100.0 }))),
