@@ -40,7 +40,7 @@ def family_of(text: str) -> int:
 
 
 def canonical(text: str) -> str:
-    """Returns an address as the system writes it: `FD00:0::1` is `fd00::1`."""
+    """Returns an address as the system writes it: in small letters and short."""
     family = family_of(text)
     return socket.inet_ntop(family, socket.inet_pton(family, text.partition("%")[0])) if family else text
 

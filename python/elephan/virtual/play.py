@@ -74,9 +74,9 @@ class Play:
             self.clean()
             if line:
                 raise ElephanError(line) from None
-        except SystemExit as error:
+        except SystemExit as leaving:
             self.abandon()
-            raise ElephanError(f"a program called sys.exit({error.code}) at {show(self.network.seconds, 's')}") from None
+            raise ElephanError(f"a program called sys.exit({leaving.code}) at {show(self.network.seconds, 's')}") from None
         except BaseException:
             self.abandon()
             raise
