@@ -269,17 +269,16 @@ one way, and `leo` has its own. The links are [models](models/link-traces.md) wi
 {links}
 
 Seed N runs over trace N of its kind, so all controls meet the same {traces} traces. Differences are
-taken trace by trace. The first queue is a FIFO of two bandwidth-delay products of the mean rate. The
-second is DualPI2 with its defaults. There Prague has accurate ECN, CUBIC and Reno classic ECN, and
-BBR and Copa none, because they do not answer marks. Over the FIFO nobody has ECN, so
-Prague acts much as Reno does there. All numbers count
-from the start of the flow, slow start included. The round trips are samples of the last round trip,
-every 20 ms.
+taken trace by trace. The first queue is a FIFO of two bandwidth-delay products of the mean rate.
+The second is DualPI2 with its defaults. There Prague has accurate ECN, CUBIC and Reno classic ECN,
+and BBR and Copa none, because they do not answer marks. Over the FIFO nobody has ECN, so Prague
+acts much as Reno does there. All numbers count from the start of the flow,
+slow start included. The round trips are samples of the last round trip, every 20 ms.
 """
 LIMITS = """## What this cannot say
 
-- The parameters of the links are assumptions, and no measurements. Another cellular link has another
-  order of controls.
+- The parameters of the links are assumptions, and no measurements. Another cellular link may put
+  the controls in another order.
 - A trace lasts {seconds} s, so what a control does in hours is not here.
 - The model of Wi-Fi has no collisions, and one flow has the queue to itself.
 - The scenario is `docs/examples/bands/one.toml`. Change it and run `make bands` again.
