@@ -26,7 +26,7 @@ _OWN = ("tests/python/names.py", "tests/python/test_names.py")  # name what is n
 # Lists of alike things.
 GENERATED = (
     *("docs/conformance-reports.md", "docs/models/stacks.md", "docs/reference/requirements.md"),
-    *("docs/studies/before-and-after.md", "docs/studies/verdicts.md"),
+    *("docs/bands.md", "docs/studies/before-and-after.md", "docs/studies/verdicts.md"),
 )
 _SUFFIXES = ("py", "rs", "md", "toml", "ts", "svelte", "js", "sh", "json", "parquet", "txt", "csv", "html", "svg", "pcapng")
 _SPAN = re.compile(r"``([^`]+)``|`([^`]+)`")

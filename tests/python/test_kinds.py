@@ -159,6 +159,7 @@ MAY_NAME = {
     "report/explain/loss.py": "advice names one to try",
     "report/explain/start.py": "advice names one to try",
     "report/words/warnings.py": "the default queue of a port, and in words",
+    "virtual/options.py": "what a socket of Linux says before it is connected",
 }
 
 

@@ -61,10 +61,8 @@ fn priorities(plan: &Plan, flows: &TableData) -> Vec<(i64, u8)> {
 
 #[cfg(test)]
 mod tests {
-    use elephan_traffic::Kind;
-
     use super::*;
-    use crate::draw::{Draw, OF_PROGRAMS, repaired, source};
+    use crate::draw::{Draw, kinds, repaired, source};
     use crate::plans;
 
     /// Scenarios drawn for a kind of traffic before it is given up.
@@ -82,7 +80,7 @@ mod tests {
     /// The fuzz draws each kind of traffic on a lossless priority behind a switch that promises to lose nothing of it.
     #[test]
     fn every_kind_meets_the_promise() {
-        for kind in Kind::ALL.iter().map(|info| info.name).filter(|name| *name != OF_PROGRAMS) {
+        for kind in kinds() {
             let met = (0..DRAWS).position(|seed| is_promised(kind, seed));
             assert!(met.is_some(), "no draw of {kind} is behind such a promise");
         }

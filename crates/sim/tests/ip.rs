@@ -38,7 +38,7 @@ fn plan(top: &str, first: &str, second: &str, traffic: &str) -> Arc<Plan> {
         "#
     );
     let source = Source::toml("ip.toml", &text);
-    Plan::clone(&read(&source, &[], None).unwrap_or_else(|e| panic!("{e}\n{text}")).plan)
+    read(&source, &[], None).unwrap_or_else(|e| panic!("{e}\n{text}")).plan
 }
 
 /// Runs a plan; the tables and the summary.

@@ -12,8 +12,7 @@ mod valid;
 use elephan_random::Stream;
 use serde_json::{Map, Value as Json, json};
 
-#[cfg(test)]
-pub use traffic::OF_PROGRAMS;
+pub use traffic::kinds;
 pub use valid::{repaired, source, valid};
 
 pub type Table = Map<String, Json>;

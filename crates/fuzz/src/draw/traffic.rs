@@ -1,5 +1,6 @@
 //! The traffic of a scenario, and what changes while it runs.
 
+use elephan_traffic::Kind;
 use serde_json::{Value as Json, json};
 
 use super::{Draw, Table, rate, time};
@@ -10,7 +11,12 @@ const EITHER: [&str; 4] = ["load", "rate_per_s", "arrivals_per_s", "gap"];
 const RDMA: [&str; 6] = ["bulk", "messages", "transfers", "users", "incast", "replay"];
 
 /// What programs outside the simulation send: a run without them refuses it.
-pub const OF_PROGRAMS: &str = "program";
+const OF_PROGRAMS: &str = "program";
+
+/// Returns the kinds of traffic that a run can do alone.
+pub fn kinds() -> impl Iterator<Item = &'static str> {
+    Kind::ALL.iter().map(|info| info.name).filter(|name| *name != OF_PROGRAMS)
+}
 
 /// Returns the kind that a form of traffic is of.
 fn named(form: &Json) -> Option<&str> {
