@@ -130,6 +130,14 @@ def test_what_is_wrong_with_a_trace_is_one_line(text: str, words: str, tmp_path:
     assert "\n" not in str(wrong.value)
 
 
+def test_a_file_of_too_many_rows_is_refused(tmp_path: Path) -> None:
+    """A head, two million rows, and one more on line 2,000,002."""
+    file = tmp_path / "long.csv"
+    file.write_text("time_ms,rate_mbps\n" + "".join(f"{ms},5\n" for ms in range(2_000_001)))
+    with pytest.raises(InputError, match=r"long\.csv:2000002: more than 2000000 rows$"):
+        el.run(scenario({"kind": "bulk"}, "1460 B", {"trace": str(file)}, 1), report=False, files_from=tmp_path)
+
+
 HEADED = "time_s,rate_mbps,delay_ms,loss\n0,10,20,0\n"
 WRONG: Mapping[str, tuple[str, str, str]] = {
     "nothing": ("rate", "", ":1: an empty trace"),

@@ -9,6 +9,9 @@ use super::course::Course;
 use super::words::TraceTable;
 use super::{RateTrace, words::Between};
 
+/// Rows of a course at most: reading them takes a second or two.
+const ROWS_MAX: usize = 2_000_000;
+
 /// What of a link follows a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
@@ -123,6 +126,9 @@ impl TraceTable {
         let (mut times, mut values) = (Vec::new(), Vec::new());
         let mut before = None;
         for (line, text) in lines {
+            if times.len() == ROWS_MAX {
+                return Err(TraceError::at(line, format!("more than {ROWS_MAX} rows")));
+            }
             let (time, value) = columns.row(text, what).map_err(|message| TraceError::at(line, message))?;
             let ps = (time * PS_PER_S as f64).round() as u64;
             if before.is_some_and(|before| ps <= before) {
