@@ -145,10 +145,15 @@ impl World {
     /// An end of a call was reached by a segment, by a timer or by its application.
     pub fn attend_call(&mut self, now: Time, call: u32, socket: u32) {
         let s = &mut self.sockets[socket as usize];
-        let before = std::mem::replace(&mut s.seen, s.endpoint.state());
-        let (state, id) = (s.seen, s.flow);
         let side = u8::from(!s.is_sender);
         let end = End { call, side };
+        // A timer of a socket that is gone may ring when another call has its flow's place.
+        let own = self.program.as_deref().map(|program| &program.calls[call as usize]);
+        if own.is_none_or(|own| own.over || own.sockets[usize::from(side)] != socket) {
+            return;
+        }
+        let before = std::mem::replace(&mut s.seen, s.endpoint.state());
+        let (state, id) = (s.seen, s.flow);
         if state == State::Closed && before != state && s.endpoint.gave_up() {
             self.give_up(now, socket);
         }
