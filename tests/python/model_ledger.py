@@ -109,6 +109,9 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
         ("- **Charge.**", RULE),
         ("In flight, a segment is 16 bytes", RULE),
     ],
+    "models/programs": [
+        ("**Datagrams.** All from one", RULE),
+    ],
     "models/traffic": [
         ("| name | from | mean", RULE),
         ("`gap = { bernoulli = p }`", RULE),

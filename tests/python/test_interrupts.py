@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], float] | str] = {
     "explore": (("--no-open",), 0.3),
     "import": (("net.gml",), 0.8),
     "list": (("scenarios",), 0.4),
+    "measure path": "reads one log: test_measure_path.py has its errors",
     "measure disk": "fio is not there on every machine: test_disk.py has its signals",
     "packetdrill": (("script.pkt",), 0.6),
     "path": (("10Mbps", "20ms", "--size", "1MB", "--out", "path"), 3.0),

@@ -32,6 +32,8 @@ def test_every_kind_is_published() -> None:
     for name, _ in core.call("listing", "queues"):
         assert f'kind = "{name}"' in used, name
     for name, _ in core.call("listing", "traffic"):
+        if name == "program":  # a run without programs refuses it
+            continue
         assert any(f'\nkind = "{name}"' in text for text in texts), name
     for name, _ in core.call("listing", "congestion-controls"):
         assert f'congestion_control = {{ kind = "{name}"' in used or f'congestion_control = "{name}"' in used, name

@@ -12,7 +12,7 @@ mod valid;
 use elephan_random::Stream;
 use serde_json::{Map, Value as Json, json};
 
-pub use traffic::kinds;
+pub use traffic::lone_kinds;
 pub use valid::{repaired, source, valid};
 
 pub type Table = Map<String, Json>;

@@ -14,7 +14,7 @@ const RDMA: [&str; 6] = ["bulk", "messages", "transfers", "users", "incast", "re
 const OF_PROGRAMS: &str = "program";
 
 /// Returns the kinds of traffic that a run can do alone.
-pub fn kinds() -> impl Iterator<Item = &'static str> {
+pub fn lone_kinds() -> impl Iterator<Item = &'static str> {
     Kind::ALL.iter().map(|info| info.name).filter(|name| *name != OF_PROGRAMS)
 }
 
