@@ -205,6 +205,7 @@ def chances() -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.slow
 def test_clocks_and_chances_are_those_of_the_run_and_put_back() -> None:
     async def client() -> Any:
         await asyncio.sleep(90)
@@ -222,6 +223,7 @@ def test_clocks_and_chances_are_those_of_the_run_and_put_back() -> None:
     assert time.time() > 1_767_225_690
 
 
+@pytest.mark.slow
 def test_what_runs_elsewhere_is_not_touched() -> None:
     """Another thread has real sockets and the real clock while programs run."""
     seen: dict[str, Any] = {}
@@ -304,6 +306,7 @@ def test_the_command_runs_programs(tmp_path: Path) -> None:
         "import asyncio\nasync def main():\n    print('now', flush=True)\n    while True: await asyncio.sleep(1e-6)\n",
     ],
 )
+@pytest.mark.slow
 def test_ctrl_c_ends_within_a_second(tmp_path: Path, program: str) -> None:
     (tmp_path / "app.py").write_text(program)
     (tmp_path / "s.toml").write_text(SCENARIO)
