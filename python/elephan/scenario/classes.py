@@ -4424,6 +4424,7 @@ class ProgramTraffic(Table):
         Python, or a program. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
@@ -4514,6 +4515,7 @@ class ProgramTraffic(Table):
         | None
     ) = None
     transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
