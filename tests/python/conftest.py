@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import sys
 
@@ -24,9 +25,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture
 def fake_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Puts a made-up core in the place of the compiled one."""
+    """Puts a made-up core in the place of the compiled one, but for modules that take theirs when they are imported."""
     import elephan
 
+    for module in ("base.many", "base.stats", "report.words.reasons", "scenario.controller", "statistic.bounds", "table.rows"):
+        importlib.import_module(f"elephan.{module}")
     monkeypatch.setitem(sys.modules, "elephan._core", fake)
     monkeypatch.setattr(elephan, "_core", fake, raising=False)
 

@@ -71,6 +71,7 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     "models/highspeed": [("Presets:", RULE)],
     "models/hpcc": [("The tests have literals", f"{_ROCE}::hpcc_keeps_the_queue_empty")],
     "models/illinois": [("Before the first round trip", RULE)],
+    "models/link-traces": [("**Courses** (CSV).", RULE)],
     "models/pcp": [
         ("A lone flow has 200 packets", f"{_PCP}::a_lone_flow_doubles_its_probes"),
         ("| probe | 0.8", f"{_PCP}::a_lone_flow_doubles_its_probes"),
