@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import os
+import random
+import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import elephan as el
+import numpy as np
 import pytest
 from elephan.base.errors import ElephanError, InputError
 
@@ -65,6 +72,19 @@ to = "server"
 [traffic.programs]
 client = { python = "app.py:client" }
 server = { python = "app.py:server" }
+"""
+ONE = """
+duration = "100 s"
+[hosts.client]
+[hosts.server]
+[[links]]
+between = ["client", "server"]
+rate = "10 Mbps"
+delay = "5 ms"
+[[traffic]]
+kind = "program"
+from = "client"
+to = "server"
 """
 SIZE = "traffic[0].programs.client.params.size"
 
@@ -200,3 +220,198 @@ def test_a_result_says_where_its_programs_are(lab: Path, tmp_path: Path) -> None
     assert told["file"] == __file__
     assert told["source_sha256"] == hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     assert run.statistic("returned.max") == 3
+
+
+def test_each_trial_begins_with_its_module_anew(lab: Path, tmp_path: Path) -> None:
+    (lab.parent / "counts.py").write_text("SEEN = []\n")
+    (lab.parent / "app.py").write_text(
+        "from counts import SEEN\nOWN = []\n\nasync def client(host):\n    OWN.append(1)\n    SEEN.append(1)\n"
+        "    return len(OWN) + len(SEEN)\n\nasync def server():\n    pass\n"
+    )
+    alone = el.run(lab, seed=2).statistic("returned.max")
+    for place in ("threads", "processes"):
+        sweep = el.sweep(lab, repetitions=3, workers=1, on=place, statistics=["returned.max"], store=tmp_path / place)
+        assert sweep.table["returned.max"].to_pylist() == [alone] * 3
+    assert alone == 4  # two hosts, which share the module of their run
+
+
+@pytest.mark.parametrize("name", ["client-0", "client0", "client[0]", "CLIENT-0"])
+def test_members_of_groups_have_the_names_that_programs_use(name: str) -> None:
+    async def program() -> int:
+        return 1
+
+    bare = SCENARIO.partition("[[traffic]]")[0]
+    assert el.virtual.run(bare, {name: program, "server": program}).returned == {name: 1, "server": 1}
+    with pytest.raises(InputError, match='"client-2"'):
+        el.virtual.run(bare, {"client-2": program, "server": program})
+
+
+def test_a_group_may_be_made_larger() -> None:
+    async def program() -> int:
+        return 1
+
+    bare = SCENARIO.partition("[[traffic]]")[0]
+    assert el.virtual.run(bare, {"client-4": program}, set={"hosts.client.count": 5}).returned == {"client-4": 1}
+
+
+async def _stops() -> int:
+    asyncio.get_running_loop().stop()
+    await asyncio.sleep(1)
+    return 1
+
+
+async def _cancels_itself() -> None:
+    raise asyncio.CancelledError
+
+
+async def _groups() -> None:
+    raise ExceptionGroup("both", [ValueError("one"), TypeError("two")])
+
+
+async def _no_text() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    raise Mute
+
+
+async def _own_errno() -> None:
+    raise ConnectionResetError(104, "mine")
+
+
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [
+        (_stops, "a program stopped the event loop: client sleeps (test_virtual_scenario.py:"),
+        (_cancels_itself, "the program of client ended at 0 s by CancelledError"),
+        (_groups, "ValueError: one; TypeError: two; the program of client raised this"),
+        (_no_text, "Mute: its text cannot be had"),
+        (_own_errno, "ConnectionResetError: [Errno 104] mine"),
+    ],
+)
+def test_odd_ends_are_one_line(program: Any, line: str, tmp_path: Path) -> None:
+    text = ONE + f'[traffic.programs]\nclient = {{ python = "{program.__module__}:{program.__name__}" }}\n'
+    with pytest.raises(ElephanError) as raised:
+        el.run(text, python_from=program.__module__, out=tmp_path / "out")
+    assert line in str(raised.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_error_of_a_program_stays_its_own(tmp_path: Path) -> None:
+    with pytest.raises(ConnectionResetError, match="mine"):
+        el.virtual.run(ONE, {"client": _own_errno}, out=tmp_path / "out")
+
+
+def test_what_no_table_can_hold_is_text() -> None:
+    loop: dict[str, Any] = {}
+    loop["self"] = loop
+
+    async def odd() -> Any:
+        return {"huge": 10**400, "nan": float("nan"), "set": {1}, "half": "\ud800", "two": 2, "numpy": np.int64(3), "deep": loop}
+
+    run = el.virtual.run(ONE, {"client": odd})
+    told = run.summary["returned"]["client"]
+    assert (told["huge"], told["nan"], told["set"], told["half"]) == (str(10**400), "nan", "{1}", "\\ud800")
+    assert run.statistic("returned[two].max") == 2
+    assert run.statistic("returned[numpy].max") == 3
+
+
+def test_a_folder_that_a_program_leaves_is_gone_back_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    async def leaves() -> None:
+        os.chdir("/")
+
+    el.virtual.run(ONE, {"client": leaves}, out="here", report=False)
+    assert (tmp_path / "here" / "manifest.json").is_file()
+
+
+def test_waiting_for_ever_and_polling_come_to_the_end() -> None:
+    async def waits() -> None:
+        await asyncio.sleep(float("inf"))
+
+    async def polls() -> None:
+        while True:
+            await asyncio.sleep(0)
+
+    with pytest.raises(ElephanError, match="nothing can happen any more: client"):
+        el.virtual.run(ONE, {"client": waits})
+    with pytest.raises(ElephanError, match="the scenario ended at 100 s before every program returned: client"):
+        el.virtual.run(ONE, {"client": polls})
+
+
+def test_writers_in_a_set_have_an_order() -> None:
+    async def server() -> list[int]:
+        writers, ports = set(), []
+
+        async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writers.add(writer)
+
+        listening = await asyncio.start_server(greet, port=80)
+        await asyncio.sleep(10)
+        listening.close()
+        for writer in writers:
+            ports.append(writer.get_extra_info("peername")[1])
+            writer.close()
+        return ports
+
+    async def client(host: str) -> None:
+        pairs = [await asyncio.open_connection("server", 80) for _ in range(20)]
+        await asyncio.sleep(20)
+        for _, writer in pairs:
+            writer.close()
+
+    bare = SCENARIO.partition("[[traffic]]")[0]
+    found = [el.virtual.run(bare, {"client-0": client, "server": server}).returned["server"] for _ in range(3)]
+    assert found[0] == found[1] == found[2]
+    assert len(set(found[0])) == 20
+
+
+GIVEN = 1.0
+
+
+async def _given(host: str) -> float:
+    return GIVEN
+
+
+def test_trials_of_functions_are_kept_under_what_they_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def swept() -> list[float]:
+        asked = {"set": {"traffic[0].programs": {"client": _given}}, "store": tmp_path / "kept"}
+        return el.sweep(ONE, repetitions=2, statistics=["returned.max"], **asked).table["returned.max"].to_pylist()
+
+    assert swept() == [1.0, 1.0]
+    monkeypatch.setattr(sys.modules[__name__], "GIVEN", 2.0)
+    assert swept() == [2.0, 2.0]
+
+
+def test_rates_are_over_the_time_until_the_programs_returned() -> None:
+    async def brief() -> None:
+        await asyncio.sleep(3)
+
+    run = el.virtual.run(ONE, {"client": brief})
+    assert (run.duration_ns, run.summary["simulated_s"]) == (3_000_000_000, 3.0)
+
+
+def test_what_other_threads_draw_is_not_the_programs() -> None:
+    async def draws() -> list[float]:
+        found = []
+        for _ in range(200):
+            found.append(random.uniform(0, 1))
+            await asyncio.sleep(0.001)
+        return found
+
+    over = threading.Event()
+
+    def busy() -> None:
+        while not over.is_set():
+            random.random()
+
+    alone = el.virtual.run(ONE, {"client": draws}, seed=3).returned
+    other = threading.Thread(target=busy)
+    other.start()
+    try:
+        assert el.virtual.run(ONE, {"client": draws}, seed=3).returned == alone
+    finally:
+        over.set()
+        other.join()

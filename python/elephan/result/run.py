@@ -201,7 +201,10 @@ class Run(folder.Result, RunTables):
 
     @property
     def duration_ns(self) -> int:
-        return round(seconds(self.resolved["duration"]) * 1e9)
+        planned = round(seconds(self.resolved["duration"]) * 1e9)
+        if "returned" in self.summary:  # programs end when they have returned
+            return min(planned, round(float(self.summary["simulated_s"]) * 1e9))
+        return planned
 
     @property
     def warmup_ns(self) -> int:

@@ -48,6 +48,11 @@ def stopped() -> bool:
     return loading.cancel is not None and bool(loading.cancel.cancelled)
 
 
+def is_running() -> bool:
+    """Returns whether this thread runs a scenario, not only reads one."""
+    return loading.ends is not None
+
+
 def at_end(function: Callable[[], object]) -> None:
     """Calls a function when what this thread runs is over; not at all for what is stepped by hand."""
     if loading.ends is not None:

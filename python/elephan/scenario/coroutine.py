@@ -6,10 +6,11 @@ import functools
 import inspect
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from elephan.base.errors import InputError, nearest
-from elephan.scenario import guest
+from elephan.scenario import core, guest
 from elephan.scenario.trust import Trust
 
 COROUTINE = guest.Wanted("coroutine function", "function", inspect.iscoroutinefunction)
@@ -18,7 +19,16 @@ COROUTINE = guest.Wanted("coroutine function", "function", inspect.iscoroutinefu
 def load(reference: str, params: str, folder: str | None, agreed: Trust | None, own: bool) -> functools.partial[Any]:
     """What the core asks of a function: it with its keywords. The arguments are those of `elephan.scenario.guest.load`."""
     with guest.asked(reference, agreed, own) as agreed:
-        return _bound(_find(reference, folder, agreed), json.loads(params))
+        pack = agreed.pack
+        if not core.is_running() or pack is None:
+            return _bound(_find(reference, folder, agreed), json.loads(params))
+        # Each run begins with the module as its file makes it.
+        anew = pack.anew()
+        found = _bound(_find(reference, folder, replace(agreed, pack=anew)), json.loads(params))
+        with pack.lock:
+            for file, ran in anew.loaded.items():
+                pack.loaded.setdefault(file, ran)
+        return found
 
 
 def _find(reference: str, folder: str | None, agreed: Trust) -> Any:
@@ -41,12 +51,16 @@ def _bound(function: Any, params: Mapping[str, Any]) -> functools.partial[Any]:
 
 def for_host(function: Any, label: str) -> Any:
     """Returns the program of a host: a function that takes an argument gets the name of the host."""
-    return functools.partial(function, label) if _takes_one(function) else function
+    return functools.partial(function, label) if callable(function) and _takes_one(function) else function
 
 
 def _takes_one(function: Any) -> bool:
     """Whether a function must be called with an argument."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # one of a compiled library
+        return False
     return any(
         one.default is inspect.Parameter.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-        for one in inspect.signature(function).parameters.values()
+        for one in parameters
     )

@@ -8,6 +8,7 @@ import functools
 import hashlib
 import importlib
 import inspect
+import itertools
 import json
 import os
 import sys
@@ -48,6 +49,7 @@ class Ran:
 
 
 _reading = threading.RLock()  # for all packs: a file that, loaded, has another thread load it would never end
+_loads = itertools.count(1)  # of modules that one run alone has
 _PATIENCE = 60.0  # seconds for another thread to load a file; one that never ends must not hang all
 
 
@@ -228,6 +230,9 @@ def _executed(path: Path, root: Path, agreed: Trust, shown: str) -> Ran:
     pack = _pack(agreed)
     source = pack.read(path)
     name = f"elephan_guest_{path.stem}_{hashlib.sha256(source).hexdigest()[:12]}"
+    if pack.of_one_run:
+        name = f"{name}_{next(_loads)}"
+        core.at_end(lambda: sys.modules.pop(name, None))
     module = ModuleType(name)
     module.__file__ = str(path)
     with _loading(shown):

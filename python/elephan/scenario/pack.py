@@ -31,11 +31,13 @@ _here_lock = threading.Lock()
 class Pack:
     """Files by their real path, as they were first read. `name` tells the pack from all others.
 
-    `copies`: programs are started as copies, so that an experiment starts the same program each time.
+    `of_one_run`: what it has loaded is thrown away with the run. `copies`: programs are started as copies, so that an experiment
+    starts the same program each time.
     """
 
     def __init__(self, name: str = "", copies: bool = False) -> None:
         self.name, self.copies = name or uuid.uuid4().hex, copies
+        self.of_one_run = False
         self.lock = threading.RLock()
         self.files: dict[Path, bytes] = {}
         self.modes: dict[Path, int] = {}  # permissions of what may be started
@@ -76,6 +78,13 @@ class Pack:
         with self.lock:
             for mine, theirs in zip(self._travelling(), others, strict=True):
                 mine.update(theirs)
+
+    def anew(self) -> Pack:
+        """The same files, of which nothing has been run."""
+        other = Pack(self.name, self.copies)
+        other.take(self._travelling())
+        other.notes, other.known, other.of_one_run = self.notes, self.known, True
+        return other
 
     def find(self, path: Path) -> Path | None:
         """The real path of a file, None if there is none; what it was when it was first asked for."""

@@ -42,12 +42,25 @@ def told(error: BaseException, file: str = "") -> str:
     """Returns one line about what a program raised: where, what, and what is noted with it."""
     if isinstance(error, SyntaxError):
         return f"{error.filename or file}:{error.lineno}: {error.msg}"
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        notes = getattr(error, "__notes__", ())
+        error = error.exceptions[0]
+        for note in notes:
+            error.add_note(note)
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_own_code(frame.filename)]
     place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else f"{file}: " if file else ""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return "; ".join([f"{place}{what}", *getattr(error, "__notes__", ())])
+    return "; ".join([f"{place}{_what(error)}", *getattr(error, "__notes__", ())])
+
+
+def _what(error: BaseException) -> str:
+    """An exception by its kind and its text; a group of them by its members."""
+    if isinstance(error, BaseExceptionGroup):
+        return "; ".join(_what(inner) for inner in error.exceptions[:3])
+    try:
+        text = str(error)
+    except Exception:
+        text = "its text cannot be had"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def labels(groups: Mapping[str, int]) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from elephan.virtual.host import HOST
@@ -19,6 +19,7 @@ class Chance:
 
     def __init__(self, seed: int) -> None:
         self._stream = random.Random(f"elephan virtual {seed}")
+        self.generator = random.Random(int.from_bytes(self._stream.randbytes(32), "big"))  # of the module `random`
 
     def urandom(self, size: int) -> bytes:
         return self._stream.randbytes(size)
@@ -36,6 +37,21 @@ def urandom(size: int) -> bytes:
     return _chances[-1].urandom(size)
 
 
+def functions() -> dict[str, Callable[..., Any]]:
+    """The functions of the module `random` that draw from its own generator, by name."""
+    own = random.random.__self__  # type: ignore[attr-defined]
+    return {name: value for name, value in vars(random).items() if getattr(value, "__self__", None) is own}
+
+
+def drawing(name: str) -> Callable[..., Any]:
+    """The same function of the generator that programs share. Other threads draw from that of the module."""
+
+    def draw(_host: Any, *args: Any, **named: Any) -> Any:
+        return getattr(_chances[-1].generator, name)(*args, **named)
+
+    return draw
+
+
 def _seed_generator(self: random.Random, a: Any = None, version: int = 2) -> None:
     """Seeds a generator that a program makes without a seed."""
     if a is None and HOST.get() is not None and _chances:
@@ -45,10 +61,8 @@ def _seed_generator(self: random.Random, a: Any = None, version: int = 2) -> Non
 
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """While programs run; afterwards the generator of the module `random` is as before."""
-    state = random.getstate()
+    """While programs run."""
     _chances.append(Chance(seed))
-    random.seed(int.from_bytes(_chances[-1].urandom(32), "big"))
     random.Random.seed = _seed_generator  # type: ignore[method-assign]
     uuid = sys.modules.get("uuid")
     safe = getattr(uuid, "_generate_time_safe", None)
@@ -61,4 +75,3 @@ def seeded(seed: int) -> Iterator[None]:
             uuid._generate_time_safe = safe  # type: ignore[attr-defined]
         random.Random.seed = _seed  # type: ignore[method-assign]
         _chances.pop()
-        random.setstate(state)

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import functools
 import importlib
+import itertools
 import os
 import select
 import signal
@@ -138,6 +139,8 @@ def _functions() -> dict[Any, Any]:
     """What stands for what, wherever a module has it."""
     table: dict[Any, Any] = dict(clock.CLOCKS)
     table[os.urandom] = chance.urandom
+    for name, function in chance.functions().items():
+        table[function] = _on_host(function, chance.drawing(name))
     for name in ("getaddrinfo", "getnameinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr"):
         table[getattr(socket, name)] = _on_host(getattr(socket, name), getattr(names, name))
     table[socket.gethostname] = _on_host(socket.gethostname, lambda host: host.label)
@@ -197,6 +200,24 @@ def _anyio() -> Iterator[None]:
         _anyio_run.pop()
 
 
+@contextlib.contextmanager
+def _numbered(*classes: type) -> Iterator[None]:
+    """Lets objects of these classes be ordered in sets by when they were first put into one, not by their address."""
+    numbers = itertools.count(1)
+
+    def number(self: Any) -> int:
+        found = vars(self).get("_elephan_number")
+        if found is None:
+            found = vars(self)["_elephan_number"] = next(numbers)
+        return int(found)
+
+    with contextlib.ExitStack() as ends:
+        for one in classes:
+            ends.callback(_set, one, "__hash__", one.__hash__)
+            _set(one, "__hash__", number)
+        yield
+
+
 def _set(owner: Any, name: str, value: Any) -> None:
     setattr(owner, name, value)
 
@@ -206,6 +227,8 @@ def patched(seed: int) -> Iterator[None]:
     """While programs run."""
     with contextlib.ExitStack() as ends:
         ends.enter_context(chance.seeded(seed))
+        ends.callback(os.chdir, os.getcwd())
+        ends.enter_context(_numbered(asyncio.StreamWriter, asyncio.StreamReader))
         ends.enter_context(_anyio())
         ends.callback(_swap, _THEIRS)
         _swap(_OURS)

@@ -67,6 +67,7 @@ class Play:
 
     def play(self) -> None:
         """Runs the programs to their end. Raises what one of them raised, or a line about why there is no end."""
+        stopped = ""
         try:
             if self.pending:
                 self.loop.run_forever()
@@ -82,13 +83,22 @@ class Play:
             self.abandon()
             raise
         else:
+            stopped = waits.all_told(list(self.pending.items())) if self.failure is None else ""
             self.clean()
         if self.network.refusal is not None:
             raise self.network.refusal
         if self.failure is not None:
-            host, raised = self.failure
-            raised.add_note(f"the program of {host.name} raised this at {show(self.network.seconds, 's')}")
+            self._raise(*self.failure)
+        if stopped:
+            raise ElephanError(f"a program stopped the event loop: {stopped}")
+
+    def _raise(self, host: Host, raised: BaseException) -> None:
+        """Raises what a program raised; what would end more than the program, as a line."""
+        when = f"at {show(self.network.seconds, 's')}"
+        if isinstance(raised, Exception | KeyboardInterrupt):
+            raised.add_note(f"the program of {host.name} raised this {when}")
             raise raised
+        raise ElephanError(f"the program of {host.name} ended {when} by {type(raised).__name__}") from raised
 
     def _may_end(self, idle: bool) -> float | None:
         """The time when the run ends unless something happens before, None for none. Raises Over if that has come."""

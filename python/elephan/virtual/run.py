@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from elephan.base.seed import seed_or_none
 from elephan.result import folder
 from elephan.result import run as runs
 from elephan.scenario import core
+from elephan.scenario.coroutine import for_host
 from elephan.scenario.source import Source, open_source
 from elephan.virtual.network import EPOCH, Network
 from elephan.virtual.play import hosts_of, play
@@ -166,21 +168,41 @@ def _run(
     def execute(where: Path | None) -> tuple[Any, dict[str, Any]]:
         network = _network(source, overrides, seed, where, times)
         hosts = hosts_of(network, programs)
-        found = play(network, {host: programs[name] for host, name in hosts.items()}, drawn)
+        own = {host: programs[name] for host, name in hosts.items()}
+        found = play(network, {host: for_host(one, host.label) for host, one in own.items()}, drawn)
         result = network.core.finish(as_json({host.name: value for host, value in found.items()}))
         return result, {name: found[host] for host, name in hosts.items() if host in found}
 
     if out is None:
         result, returned = execute(None)
         return ProgramRun(runs.finish(source, overrides, result, runs.Tables(result.tables)), returned)
-    with folder.result_folder(out, "run") as partial:
-        result, returned = execute(partial)
+    with _own_errors(), folder.result_folder(out, "run") as partial:
+        try:
+            result, returned = execute(partial)
+        except OSError as error:
+            raise _OfProgram(error) from error
         finished = runs.finish(source, overrides, result, runs.Tables(path=partial))
         runs.fill_words(finished, partial, {"programs": sources})
     done = ProgramRun(runs.load_run(out), returned)
     if report:
         done.add_report(Path(out), False)
     return done
+
+
+class _OfProgram(Exception):
+    """An OSError of a program, which says nothing about the folder of the result."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@contextlib.contextmanager
+def _own_errors() -> Iterator[None]:
+    try:
+        yield
+    except _OfProgram as found:
+        raise found.error from None
 
 
 def _source_of(program: Any) -> dict[str, str]:

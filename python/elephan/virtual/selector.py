@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import selectors
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,8 +11,11 @@ from elephan.virtual.host import refuse
 from elephan.virtual.network import PS_PER_S, Network
 
 # A program that polls (`await asyncio.sleep(0)` in a loop) lets no time pass: after so many turns at one instant, each takes 1 us.
+# One that goes on polling would never come to the end: the time of a turn doubles every so many of them, up to 1 ms.
 TURNS_AT_ONE_INSTANT = 1000
 TURN_PS = 1_000_000
+TURN_DOUBLES_AFTER = 20_000
+TURN_MOST_PS = 1_000_000_000
 
 
 class Over(BaseException):
@@ -22,8 +26,13 @@ class Over(BaseException):
         self.why = why
 
 
+_NEVER = 1 << 63  # picoseconds: beyond the end of every scenario
+
+
 def instant(when: float) -> int:
     """Returns the first picosecond that a clock of floats in seconds does not show as before `when`."""
+    if when == math.inf:
+        return _NEVER
     numerator, denominator = when.as_integer_ratio()
     return max(0, -(-numerator * PS_PER_S // denominator))
 
@@ -36,6 +45,7 @@ class Selector(selectors.BaseSelector):
         self._keys: dict[int, selectors.SelectorKey] = {}
         self._shared: dict[int, list[int]] = {}  # descriptors of the core that several sockets share
         self._turns = 0
+        self._polls = 0  # turns since the loop last waited
         self.next_timer: Callable[[], float | None] = lambda: None
         self.may_end: Callable[[bool], float | None] = lambda idle: None  # when to end, if nothing happens before; raises Over
         self.after_end = False  # what is left is cleaned up: time goes on beyond the end of the scenario, the network does not
@@ -101,8 +111,12 @@ class Selector(selectors.BaseSelector):
         is_turn = timeout is not None and timeout <= 0
         if is_turn:
             self._turns += 1
-            until = network.now + TURN_PS * (self._turns > TURNS_AT_ONE_INSTANT)
+            self._polls += 1
+            takes = min(TURN_PS << min(self._polls // TURN_DOUBLES_AFTER, 32), TURN_MOST_PS)
+            passes = self._turns > TURNS_AT_ONE_INSTANT or self._polls > TURN_DOUBLES_AFTER
+            until = network.now + takes * passes
         else:
+            self._polls = 0
             until = network.now if self._shared and self._left_over() else self._until()
         ready = network.core.wait(min(until, network.end))
         now = network.core.now
@@ -117,6 +131,8 @@ class Selector(selectors.BaseSelector):
         """The time to which the network may run, picoseconds. Raises Over if nothing can come."""
         network = self.network
         when = self.next_timer()
+        if when == math.inf:
+            when = None
         idle = when is None and network.core.is_idle() and not network.core.wait(network.now)
         last = self.may_end(idle)
         if idle:
@@ -127,7 +143,8 @@ class Selector(selectors.BaseSelector):
     def _beyond(self, until: int, is_turn: bool, ready: list[tuple[int, int]]) -> int:
         """The time when the scenario has ended, after which there is no network. Raises Over if nothing can come."""
         if not self.after_end:
-            if not ready and not is_turn:
+            # What was due at the end may still run, but not for ever.
+            if not ready and (not is_turn or self._turns > TURNS_AT_ONE_INSTANT):
                 self.network.pass_to(self.network.end)
                 raise Over("end")
             return self.network.end

@@ -43,7 +43,7 @@ def groups_of(source: Source, overrides: Mapping[str, Any], seed: int | None = N
     """Returns the groups of hosts of a scenario, each with the number of its members."""
     values = _values(source)
     hosts = values.get("hosts")
-    if not isinstance(hosts, dict) or values.get("traffic"):
+    if not isinstance(hosts, dict) or values.get("traffic") or any(key.startswith(("hosts", "template")) for key in overrides):
         resolved = core.toml_values(core.resolved_toml(source, overrides, seed))
         hosts = resolved.get("hosts", {})
     return {str(name): int(one.get("count", 1)) if isinstance(one, dict) else 1 for name, one in hosts.items()}
@@ -58,7 +58,8 @@ def with_traffic(source: Source, overrides: Mapping[str, Any], seed: int | None,
     traffic = values.get("traffic", [])
     if not values or any(isinstance(one, dict) and one.get("kind") == "program" for one in traffic):
         return source
-    groups = list(dict.fromkeys(name.partition("[")[0] for name in names))
+    of_label = _of_labels(source, overrides, seed)
+    groups = list(dict.fromkeys(of_label.get(name.lower(), name.partition("[")[0]) for name in names))
     if not groups:
         raise InputError("no programs: give a coroutine for each host, by its name")
     if len(groups) == 1:
@@ -76,6 +77,22 @@ def with_traffic(source: Source, overrides: Mapping[str, Any], seed: int | None,
     if not joined:
         raise InputError(f"{source.name}: no path of links and switches joins the hosts of the programs: {', '.join(groups)}")
     return _with(source, values, joined)
+
+
+def _of_labels(source: Source, overrides: Mapping[str, Any], seed: int | None) -> dict[str, str]:
+    """The group of each member by the names that programs have for it, in small letters: `worker-2` and `worker2` of `worker`."""
+    try:
+        groups = groups_of(source, overrides, seed)
+    except InputError:  # without the entry that is to be added it may be no scenario yet
+        hosts = _values(source).get("hosts", {})
+        counts = {
+            str(name): overrides.get(f"hosts.{name}.count", one.get("count", 1))
+            for name, one in hosts.items()
+            if isinstance(one, dict)
+        }
+        groups = {name: count if isinstance(count, int) else 1 for name, count in counts.items()}
+    members = ((group, number) for group, count in groups.items() for number in range(count))
+    return {f"{group}{dash}{number}".lower(): group for group, number in members for dash in ("-", "")}
 
 
 def _error(source: Source, overrides: Mapping[str, Any], seed: int | None) -> InputError | None:

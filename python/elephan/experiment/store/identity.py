@@ -6,6 +6,7 @@ and do not count; the seed stands apart, so that a variant is resolved once for 
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -20,7 +21,7 @@ from elephan.result.build import engine as engine
 from elephan.scenario import core
 from elephan.scenario.guestsource import folder_of, inputs_of, named_in, provenance
 from elephan.scenario.inputs import Inputs
-from elephan.scenario.reference import HANDED_OVER, may_name, short
+from elephan.scenario.reference import HANDED_OVER, NAMED, may_name, present, short
 from elephan.scenario.source import Source
 from elephan.scenario.watch import Notes
 
@@ -101,6 +102,14 @@ class Identities:
         return Known(Identity(digest(words), 1, guests, engine(), self._measure), read.digests)
 
 
+def _handed_over(reference: str) -> Any:
+    """What the caller handed over whose file does not say what it is: made in a function, typed in, or using globals."""
+    if reference in HANDED_OVER:
+        return HANDED_OVER[reference]
+    found = present(reference) if reference in NAMED else None
+    return found if inspect.isfunction(found) else None
+
+
 def _guests(source: Source, values: Mapping[str, Any]) -> tuple[str, Inputs, str]:
     """Returns a digest of the sources of all guests and what they depend on, that, and why there is no such digest, if so."""
     rows, found = provenance(values, source.name, source.agreed), Inputs()
@@ -111,8 +120,8 @@ def _guests(source: Source, values: Mapping[str, Any]) -> tuple[str, Inputs, str
     folder = folder_of(source.name)
     session = []
     for key, reference in named:
-        if reference in HANDED_OVER:  # made in a function, or typed in: its source does not say what it closes over
-            parts, _ = told(HANDED_OVER[reference])
+        if (given := _handed_over(reference)) is not None:
+            parts, _ = told(given)
             if parts is None:
                 return "", found, f"{short(key, reference)} uses what has no bytes"
             session.append(digest(*parts))
