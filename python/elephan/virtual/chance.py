@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from elephan.virtual.host import HOST
+from elephan.virtual.host import HOST, put
 
 _urandom, _seed = os.urandom, random.Random.seed
 
@@ -39,7 +39,7 @@ def urandom(size: int) -> bytes:
 
 def functions() -> dict[str, Callable[..., Any]]:
     """The functions of the module `random` that draw from its own generator, by name."""
-    own = random.random.__self__  # type: ignore[attr-defined]
+    own = vars(random)["_inst"]
     return {name: value for name, value in vars(random).items() if getattr(value, "__self__", None) is own}
 
 
@@ -63,15 +63,15 @@ def _seed_generator(self: random.Random, a: Any = None, version: int = 2) -> Non
 def seeded(seed: int) -> Iterator[None]:
     """While programs run."""
     _chances.append(Chance(seed))
-    random.Random.seed = _seed_generator  # type: ignore[method-assign]
+    put(random.Random, "seed", _seed_generator)
     uuid = sys.modules.get("uuid")
     safe = getattr(uuid, "_generate_time_safe", None)
     if uuid is not None:
-        uuid._generate_time_safe = None  # type: ignore[attr-defined]  # it asks the system for the time
+        put(uuid, "_generate_time_safe", None)  # it asks the system for the time
     try:
         yield
     finally:
         if uuid is not None:
-            uuid._generate_time_safe = safe  # type: ignore[attr-defined]
-        random.Random.seed = _seed  # type: ignore[method-assign]
+            put(uuid, "_generate_time_safe", safe)
+        put(random.Random, "seed", _seed)
         _chances.pop()

@@ -55,12 +55,12 @@ def sleep(seconds: float) -> None:
     return None
 
 
-def _broken_down(real: Callable[[float], Any]) -> Callable[..., Any]:
+def _broken_down(real: Callable[..., Any]) -> Callable[..., Any]:
     def convert(seconds: float | None = None) -> Any:
         host = HOST.get()
         if seconds is None and host is not None:
             seconds = host.network.epoch + _now(host)
-        return real() if seconds is None else real(seconds)  # type: ignore[call-arg]
+        return real() if seconds is None else real(seconds)
 
     return convert
 
@@ -87,7 +87,10 @@ _datetime = datetime.datetime
 
 
 class Datetime(_datetime, metaclass=_DateMeta):
-    """`datetime.datetime` whose `now`, `utcnow` and `today` are simulated; what it makes are dates of the system."""
+    """`datetime.datetime` whose `now`, `utcnow` and `today` are simulated; what it makes are dates of the system.
+
+    A checker of types wants the class itself from each of these: compiled libraries take the system's alone.
+    """
 
     def __new__(cls, *args: Any, **named: Any) -> _datetime:  # type: ignore[misc]
         return _datetime(*args, **named)

@@ -36,6 +36,12 @@ class Host:
 # The host of the running piece of program. Transports, servers and tasks take the context in which they were made along.
 HOST: ContextVar[Host | None] = ContextVar("elephan_virtual_host", default=None)
 
+
+def put(owner: Any, name: str, value: Any) -> None:
+    """Replaces an attribute of Python's library, which a checker of types would refuse."""
+    setattr(owner, name, value)
+
+
 _OWN = os.path.dirname(os.path.abspath(__file__))
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__))
 

@@ -107,7 +107,7 @@ class Loop(BaseSelectorEventLoop):
         self._turns += 1
         if self._turns % _TURNS_YOUNG == 0:
             gc.collect(2 if self._turns % _TURNS_ALL == 0 else 1)
-        super()._run_once()  # type: ignore[misc]
+        super()._run_once()  # type: ignore[misc]  # private in CPython, unknown to its stubs
 
     # Nothing wakes the loop from outside.
 
@@ -120,10 +120,10 @@ class Loop(BaseSelectorEventLoop):
     def _write_to_self(self) -> None:
         """The loop sees by itself what was added."""
 
-    # What would take a thread.
+    # What would take a thread. The stubs tie arguments to functions by type variables, which Any is not.
 
     def run_in_executor(self, executor_: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
-        self._check_closed()  # type: ignore[attr-defined]
+        self._check_closed()  # type: ignore[attr-defined]  # the same
         return executor.run(self, func, args)
 
     def set_default_executor(self, executor_: Any) -> None:
@@ -161,7 +161,7 @@ class Loop(BaseSelectorEventLoop):
             file.seek(at)
         return at - offset
 
-    # Signals do not come to a simulated host.
+    # Signals do not come to a simulated host. Of the stubs the same is true.
 
     def add_signal_handler(self, sig: int, callback: Callable[..., Any], *args: Any) -> None:  # type: ignore[override]
         _check_signal(sig, callback)

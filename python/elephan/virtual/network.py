@@ -49,7 +49,8 @@ class Port:
         """Returns descriptor, host and port of a connection to this socket. Raises BlockingIOError if there is none."""
         core = self.network.core
         if len(self.sockets) == 1 and not self.arrived:
-            return core.accept(self.fd)  # type: ignore[no-any-return]
+            found: tuple[int, int, int] = core.accept(self.fd)
+            return found
         self.sort()
         waiting = self.arrived.get(socket.fileno())
         if not waiting:

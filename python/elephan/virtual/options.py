@@ -151,6 +151,7 @@ class Options:
             return str(found.get("congestion_control", "cubic")).encode()[: length or None]
         if key == (_SOL, socket.SO_LINGER):
             return struct.pack("ii", *self.linger)
+        value: int | bytes
         if key in self._values:
             value = self._values[key]
         elif key in _DEFAULTS:
@@ -161,7 +162,7 @@ class Options:
             raise os_error(errno.ENOPROTOOPT)
         if length and isinstance(value, int):
             return struct.pack("i", value)[:length]
-        return value  # type: ignore[no-any-return]
+        return value
 
     def _info(self, fd: int) -> bytes:
         try:

@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from elephan.virtual import chance, clock, names, sockets
-from elephan.virtual.host import HOST, refuse
+from elephan.virtual.host import HOST, put, refuse
 
 # Modules that wait for threads by the real clock.
 _REAL = (
@@ -213,13 +213,9 @@ def _numbered(*classes: type) -> Iterator[None]:
 
     with contextlib.ExitStack() as ends:
         for one in classes:
-            ends.callback(_set, one, "__hash__", one.__hash__)
-            _set(one, "__hash__", number)
+            ends.callback(put, one, "__hash__", one.__hash__)
+            put(one, "__hash__", number)
         yield
-
-
-def _set(owner: Any, name: str, value: Any) -> None:
-    setattr(owner, name, value)
 
 
 @contextlib.contextmanager
@@ -233,9 +229,9 @@ def patched(seed: int) -> Iterator[None]:
         ends.callback(_swap, _THEIRS)
         _swap(_OURS)
         ends.callback(delattr, socket.socket, "__new__")
-        socket.socket.__new__ = sockets.make  # type: ignore[method-assign]
-        ends.callback(_set, threading.Thread, "start", _thread_start)
-        _set(threading.Thread, "start", _start_thread)
-        ends.callback(_set, subprocess.Popen, "__init__", _popen_init)
-        _set(subprocess.Popen, "__init__", _open_process)
+        put(socket.socket, "__new__", sockets.make)
+        ends.callback(put, threading.Thread, "start", _thread_start)
+        put(threading.Thread, "start", _start_thread)
+        ends.callback(put, subprocess.Popen, "__init__", _popen_init)
+        put(subprocess.Popen, "__init__", _open_process)
         yield

@@ -15,7 +15,7 @@ from typing import Any
 from elephan.base.errors import ElephanError, InputError, nearest
 from elephan.base.quantity import show
 from elephan.virtual import waits
-from elephan.virtual.host import HOST, Host
+from elephan.virtual.host import HOST, Host, put
 from elephan.virtual.loop import Loop
 from elephan.virtual.network import PS_PER_S, Network
 from elephan.virtual.patch import patched
@@ -145,7 +145,7 @@ class Play:
         """Drops what has not ended without a word."""
         self.loop.is_quiet = True
         for task in self._tasks():
-            task._log_destroy_pending = False  # type: ignore[attr-defined]
+            put(task, "_log_destroy_pending", False)
             with contextlib.suppress(BaseException):
                 task.get_coro().close()
 

@@ -166,7 +166,9 @@ class Selector(selectors.BaseSelector):
             if key is not None and fd not in self._shared:
                 found.append((key, bits & key.events))
             elif fd in self._shared:
-                self.network.open[self._shared[fd][0]].port.sort()  # type: ignore[union-attr]
+                port = self.network.open[self._shared[fd][0]].port
+                if port is not None:
+                    port.sort()
         if self._shared:
             waiting = [keys[number] for port, number in self._sharing() if port.arrived.get(number)]
             found += [(key, selectors.EVENT_READ) for key in waiting]

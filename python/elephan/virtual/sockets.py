@@ -163,11 +163,11 @@ class Socket(End):
         if flags:
             self._check_flags(flags)
         try:
-            data = self._core.recv(self._check(), bufsize, bool(flags & socket.MSG_PEEK))
+            data: bytes = self._core.recv(self._check(), bufsize, bool(flags & socket.MSG_PEEK))
         except BlockingIOError:
             self._would_block("recv", flags)
         self.network.last = self.network.seconds
-        return data  # type: ignore[no-any-return]
+        return data
 
     def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
         view = memoryview(buffer).cast("B")
@@ -243,11 +243,11 @@ class Socket(End):
                 return self._send_pieces(fd, data, flags)
             data = bytes(data)
         try:
-            taken = self._core.send(fd, data)
+            taken: int = self._core.send(fd, data)
         except BlockingIOError:
             self._would_block("send", flags)
         self.network.last = self.network.seconds
-        return taken  # type: ignore[no-any-return]
+        return taken
 
     def _send_pieces(self, fd: int, data: memoryview, flags: int) -> int:
         done = 0
