@@ -11,7 +11,6 @@ LIMITS = {
     "explore": 3,
     "link": 3,
     "packetdrill": 2,
-    "py": 2,
     "record": 2,
     "roce": 2,
     "scenario": 2,

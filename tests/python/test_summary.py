@@ -16,6 +16,11 @@ PAGE = Path(__file__).parents[2] / "docs/reference/summary.md"
 UNITS = {"s": "s", "ns": "ns", "bps": "bit/s", "bytes": "B"}
 SPREADS = ("message_latency", "round_time", "fct", "sender_fct", "slowdown")
 REASONS = "drops_by_reason"
+PAIR = 'duration = "1 s"\n[hosts.a]\n[hosts.b]\n[[links]]\nbetween = ["a", "b"]\nrate = "1 Gbps"\ndelay = "1 ms"\n'
+
+
+async def ready() -> dict[str, int]:
+    return {"ready": 1}
 
 
 def section(title: str) -> dict[str, str]:
@@ -66,11 +71,12 @@ def runs() -> list[dict[str, Any]]:
         "shared-switch": short,
         "short-flows": {"duration": "10 s"},
     }
-    return [el.run(name, set=more).summary for name, more in named.items()] + [el.run(ring()).summary]
+    programs = el.virtual.run(PAIR, {"a": ready, "b": ready})
+    return [el.run(name, set=more).summary for name, more in named.items()] + [el.run(ring()).summary, programs.summary]
 
 
 def test_keys_of_runs(runs: list[dict[str, Any]]) -> None:
-    found = {path for summary in runs for path in paths(summary, (*SPREADS, REASONS))}
+    found = {path for summary in runs for path in paths(summary, (*SPREADS, REASONS, "returned"))}
     of_run = section("Of a run")
     assert found == set(of_run)
     assert all(sum(summary[REASONS].values()) == summary["drops"] for summary in runs)

@@ -64,6 +64,9 @@ pub trait Factory: Debug + Send + Sync {
 pub trait Interpreter: Debug + Send + Sync {
     /// The factory of what `spec` names, or why there is none, in one line.
     fn load(&self, spec: &Spec) -> Result<Arc<dyn Factory>, String>;
+
+    /// Why there is no function that a scenario names for a host to run, in one line. `params`: keywords for it.
+    fn look_for(&self, function: &str, params: &Map<String, Value>) -> Result<(), String>;
 }
 
 /// Finds every guest without loading it, for questions that no run follows.
@@ -73,6 +76,10 @@ pub struct Unloaded;
 impl Interpreter for Unloaded {
     fn load(&self, spec: &Spec) -> Result<Arc<dyn Factory>, String> {
         Ok(Arc::new(Stand(spec.words.clone())))
+    }
+
+    fn look_for(&self, _: &str, _: &Map<String, Value>) -> Result<(), String> {
+        Ok(())
     }
 }
 
@@ -232,7 +239,7 @@ impl Spec {
 
 /// Nobody has looked for the guest: the program has no interpreter.
 #[derive(Debug, thiserror::Error)]
-#[error("a class or a program as a congestion control needs the Python front of elephan")]
+#[error("code that a scenario brings along needs the Python front of elephan")]
 pub struct NoInterpreter;
 
 impl Fault {

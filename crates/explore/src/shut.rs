@@ -4,13 +4,18 @@ use std::sync::Arc;
 
 use elephan_cc::guest::{Factory, Interpreter, Spec};
 use elephan_scenario::Source;
+use serde_json::{Map, Value};
 
-/// Refuses every congestion control that a scenario brings along.
+/// Refuses all code that a scenario brings along.
 #[derive(Debug)]
 struct NoCode(&'static str);
 
 impl Interpreter for NoCode {
     fn load(&self, _: &Spec) -> Result<Arc<dyn Factory>, String> {
+        Err(self.0.to_owned())
+    }
+
+    fn look_for(&self, _: &str, _: &Map<String, Value>) -> Result<(), String> {
         Err(self.0.to_owned())
     }
 }

@@ -10,8 +10,9 @@ use elephan_units::{Time, parse_span};
 use pyo3::prelude::*;
 
 use crate::errors::{guard_long, scenario_error, scenario_errors};
-use crate::run::{Cancel, Finished, RunResult, Watcher};
+use crate::outcome::{Finished, RunResult};
 use crate::scenario::{self, Overrides};
+use crate::watcher::{Cancel, Watcher};
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Beginning>()

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
 
 use crate::errors::{guard, guard_long, run_error, scenario_error};
-use crate::run::Cancel;
+use crate::watcher::Cancel;
 use crate::{scenario, tables};
 
 /// Answers the requests of a page; several threads may ask at once.

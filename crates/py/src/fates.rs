@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::{Cancelled, guard_long, output_error, scenario_error};
 use crate::memory;
-use crate::run::Cancel;
+use crate::watcher::Cancel;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fates, module)?)

@@ -27,6 +27,7 @@ mod listing;
 mod memory;
 mod network;
 mod number;
+mod outcome;
 mod packetdrill;
 mod prr;
 mod quantity;
@@ -41,6 +42,7 @@ mod tables;
 mod tcp;
 mod toml;
 mod trace;
+mod watcher;
 
 use pyo3::prelude::*;
 
@@ -56,6 +58,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scenario::register(module)?;
     stats::register(module)?;
     toml::register(module)?;
+    watcher::register(module)?;
+    outcome::register(module)?;
     run::register(module)?;
     branch::register(module)?;
     network::register(module)?;

@@ -1,21 +1,24 @@
 //! Sockets over a simulated network, for programs in Python.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use elephan_record::Recorder;
-use elephan_scenario::{Resolved, Source};
+use elephan_scenario::{Plan, Resolved, Source};
 use elephan_sim::Progress;
+use elephan_traffic::Spec as _;
 use elephan_units::Time;
 use elephan_virtual::{Errno, Fd, How, Kind, Setting};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use serde_json::Value;
 
-use crate::errors::{guard, guard_long, output_error, run_error, scenario_errors};
-use crate::run::{Cancel, Finished, RunResult, Watcher};
+use crate::errors::{guard, guard_long, run_error, scenario_errors};
+use crate::guest::Loader;
+use crate::outcome::{Finished, RunResult, recorder};
 use crate::scenario::{self, Overrides};
+use crate::watcher::{Cancel, Watcher};
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Network>()
@@ -43,6 +46,14 @@ fn os_error(errno: Errno) -> PyErr {
 }
 
 impl Network {
+    /// The network of a scenario that has been read.
+    fn open(source: Source, resolved: Resolved, folder: Option<&Path>, mut watcher: Watcher) -> PyResult<Network> {
+        let network = elephan_virtual::Network::new(resolved.plan.clone(), recorder(folder)?);
+        let network = network.map_err(|error| watcher.error(&source, error))?;
+        let held = Held { network, resolved, watcher, spent: Duration::ZERO };
+        Ok(Network { source, held: Mutex::new(Some(held)) })
+    }
+
     /// Calls what the network has to do; an error is that of the socket interface.
     fn call<T>(&self, call: impl FnOnce(&mut elephan_virtual::Network) -> Result<T, Errno>) -> PyResult<T> {
         let mut held = self.lock();
@@ -57,6 +68,35 @@ impl Network {
 
 fn open<'a>(held: &'a mut MutexGuard<'_, Option<Held>>) -> PyResult<&'a mut Held> {
     held.as_mut().ok_or_else(|| run_error("the network has been closed"))
+}
+
+/// The program of a host or of a group of hosts: its name, the function, and what each function of an executor takes, seconds.
+type Hosted = (String, Py<PyAny>, f64);
+
+/// The programs that a scenario names.
+pub fn programs(plan: &Plan, loader: &Loader) -> PyResult<Vec<Hosted>> {
+    let own = plan.traffic.iter().filter_map(|traffic| traffic.kind.programs());
+    let each = own.flat_map(|own| own.programs.iter().map(move |(host, program)| (own, host, program)));
+    each.map(|(own, host, program)| {
+        Ok((host.clone(), loader.coroutine(&program.python, &program.params)?, own.executor_time.seconds()))
+    })
+    .collect()
+}
+
+/// Runs the programs that a scenario names over its network.
+pub fn play(
+    py: Python<'_>,
+    source: Source,
+    resolved: Resolved,
+    folder: Option<&Path>,
+    watcher: Watcher,
+    programs: Vec<Hosted>,
+) -> PyResult<RunResult> {
+    let seed = resolved.plan.seed;
+    let network = Bound::new(py, py.detach(|| guard(|| Network::open(source, resolved, folder, watcher)))?)?;
+    let returned: String =
+        py.import("elephan.virtual.hosted")?.call_method1("play_scenario", (&network, programs, seed))?.extract()?;
+    network.get().finish(py, &returned)
 }
 
 #[pymethods]
@@ -77,21 +117,14 @@ impl Network {
         agreed: Option<Py<PyAny>>,
     ) -> PyResult<Network> {
         let source = scenario::source(text, name, format, agreed)?;
-        let mut watcher = Watcher::new(cancel.map(|cancel| cancel.get().flag()), progress);
+        let watcher = Watcher::new(cancel.map(|cancel| cancel.get().flag()), progress);
         let flag = watcher.flag.clone();
         let make = || {
             let overrides = overrides.to_overrides().map_err(scenario_errors)?;
             let resolved = elephan_scenario::read(&source, &overrides, seed).map_err(scenario_errors)?;
-            let recorder = match &folder {
-                Some(folder) => Recorder::to_folder(folder).map_err(output_error)?,
-                None => Recorder::memory(),
-            };
-            let network = elephan_virtual::Network::new(resolved.plan.clone(), recorder);
-            Ok((network.map_err(|error| watcher.error(&source, error))?, resolved))
+            Network::open(source, resolved, folder.as_deref(), watcher)
         };
-        let (network, resolved) = py.detach(|| guard_long(flag, make))?;
-        let held = Held { network, resolved, watcher, spent: Duration::ZERO };
-        Ok(Network { source, held: Mutex::new(Some(held)) })
+        py.detach(|| guard_long(flag, make))
     }
 
     /// Simulated time, picoseconds.
@@ -259,13 +292,16 @@ impl Network {
         self.call(|network| network.set(fd, Setting::CongestionControl(Box::new(spec))))
     }
 
-    /// Closes the books; nothing can be called afterwards.
-    fn finish(&self, py: Python<'_>) -> PyResult<RunResult> {
+    /// Closes the books; nothing can be called afterwards. `returned`: what the programs returned, by host, as JSON.
+    #[pyo3(signature = (returned="{}"))]
+    fn finish(&self, py: Python<'_>, returned: &str) -> PyResult<RunResult> {
+        let returned: Value = serde_json::from_str(returned).map_err(run_error)?;
         let held = self.lock().take().ok_or_else(|| run_error("the network has been closed"))?;
         let Held { network, resolved, mut watcher, spent } = held;
         let finished = py.detach(|| {
             guard(|| {
-                let (summary, recorder) = network.finish().map_err(|error| watcher.error(&self.source, error))?;
+                let (mut summary, recorder) = network.finish().map_err(|error| watcher.error(&self.source, error))?;
+                summary["returned"] = returned;
                 Ok(Finished { resolved, summary, recorder, shared: Time::ZERO, wall: spent })
             })
         })?;

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::errors::{ScenarioError, guard, guard_long, scenario_error, scenario_errors};
 use crate::guest::Loader;
 use crate::json;
-use crate::run::Cancel;
+use crate::watcher::Cancel;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{ScenarioError, guard_long, scenario_errors};
 use crate::json;
-use crate::run::Cancel;
+use crate::watcher::Cancel;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(toml_values, module)?)?;

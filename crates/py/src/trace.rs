@@ -14,8 +14,8 @@ use serde_json::json;
 use crate::errors::{Cancelled, guard_long, output_error, run_error, scenario_error};
 use crate::json;
 use crate::memory;
-use crate::run::Cancel;
 use crate::tables::Table;
+use crate::watcher::Cancel;
 
 /// Python is asked for signals, and told how far the reading is, at most so often.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);

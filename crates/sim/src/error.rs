@@ -11,8 +11,10 @@ pub enum Error {
     ManyPaths(String, String),
     #[error("the shortest paths of all flows have more than {0} links together: say ecmp = \"none\", or fewer flows")]
     ManyPlaces(usize),
-    #[error("traffic {0} is what programs send: run them by elephan virtual")]
+    #[error("traffic {0} is what programs send: name them in its programs, or run them by elephan virtual")]
     NoProgram(String),
+    #[error("traffic {0} is what programs send, and these do not run here; elephan run and elephan sweep run them")]
+    NoProgramHere(String),
     #[error("the run was stopped")]
     Stopped,
     /// A congestion control of the user's raised an error: `cause`, in its own language.

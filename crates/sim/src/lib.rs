@@ -45,7 +45,7 @@ use std::sync::Arc;
 
 use elephan_record::Recorder;
 use elephan_scenario::Plan;
-use elephan_traffic::{Carrier, Spec as _};
+use elephan_traffic::Spec as _;
 use elephan_units::Time;
 use serde_json::Value;
 
@@ -83,8 +83,10 @@ pub fn run_on(
 
 /// A scenario whose programs are not there would be silent where they speak.
 fn refuse_programs(plan: &Plan) -> Result<(), Error> {
-    match plan.traffic.iter().find(|traffic| traffic.kind.carrier() == Carrier::Program) {
-        Some(traffic) => Err(Error::NoProgram(traffic.name.clone())),
+    let own = plan.traffic.iter().filter_map(|traffic| Some((traffic, traffic.kind.programs()?))).next();
+    match own {
+        Some((traffic, own)) if own.programs.is_empty() => Err(Error::NoProgram(traffic.name.clone())),
+        Some((traffic, _)) => Err(Error::NoProgramHere(traffic.name.clone())),
         None => Ok(()),
     }
 }

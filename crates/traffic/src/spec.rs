@@ -66,6 +66,11 @@ dispatch! {
             None
         }
 
+        /// Returns the programs that send, if it is programs that do.
+        fn programs(&self) -> Option<&crate::Program> {
+            None
+        }
+
         /// Returns the socket buffers that its connections ask for at both ends.
         fn window(&self) -> Option<Bytes> {
             None

@@ -4434,6 +4434,9 @@ class ProgramTraffic(Table):
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
+    programs: The program of each host, by the name of the host or of its group: a coroutine function in Python. Without it the
+        programs are those that `elephan virtual` is given.
+    executor_time: How long each function takes, in simulated time, that one of these programs gives to an executor. Default: "0 s".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "program")
@@ -4521,6 +4524,21 @@ class ProgramTraffic(Table):
     roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
+    programs: dict[str, Coroutine | dict[str, Any]] | None = None
+    executor_time: Time | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Coroutine(Table):
+    """A program that a host runs: a coroutine function of Python.
+
+    python: Where the function is: `"path/to/file.py:function"` relative to the scenario, or `"module:function"`. If it takes an
+        argument, that is the name of the host.
+    params: Keywords for it.
+    """
+
+    python: str
+    params: dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -4726,6 +4744,7 @@ __all__ = [
     "Codel",
     "Compound",
     "Copa",
+    "Coroutine",
     "Cpu",
     "Cubic",
     "Dcqcn",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy as copies
 import difflib
 import functools
 import hashlib
@@ -14,7 +13,7 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -80,21 +79,44 @@ def _may_be_called(found: Any) -> bool:
     return getattr(found, "__dict__", {}).get(_MARK) is True
 
 
-def find(reference: str, folder: str | None, agreed: Trust) -> ControllerFactory:
-    """What `module:Class` or `file.py:Class` names, if its code may run."""
+@dataclass(frozen=True)
+class Wanted:
+    """What a reference is to name: in words, `Class` in an example, and how to tell what a file has of it."""
+
+    words: str
+    example: str
+    is_one: Callable[[Any], bool]
+
+
+def _is_controller(value: Any) -> bool:
+    return inspect.isclass(value) and issubclass(value, CongestionControl) and value is not CongestionControl
+
+
+CONTROLLER = Wanted("congestion control", "Class", _is_controller)
+
+
+def named(reference: str, folder: str | None, agreed: Trust, wanted: Wanted = CONTROLLER) -> Any:
+    """What `module:Name` or `file.py:Name` names, if its code may run."""
     place, colon, name = reference.rpartition(":")
     if not colon or not place or not name:
-        raise InputError('write "module:Class" or "path/to/file.py:Class"')
+        raise InputError(f'write "module:{wanted.example}" or "path/to/file.py:{wanted.example}"')
     if reference in HANDED_OVER:
         return HANDED_OVER[reference]
     found: Any = _place(place, name, reference, folder, agreed)
     for part in name.split("."):
         if not hasattr(found, part):
-            known = [key for key, value in vars(found).items() if inspect.isclass(value) and issubclass(value, CongestionControl)]
-            known = [key for key in known if key != "CongestionControl"]
-            hint = nearest(part, known, "it has") if known else "; it has no congestion control"
+            known = [key for key, value in vars(found).items() if wanted.is_one(value)]
+            hint = nearest(part, known, "it has") if known else f"; it has no {wanted.words}"
             raise InputError(f'{place} has no "{name}"{hint}')
         found = getattr(found, part)
+    return found
+
+
+def find(reference: str, folder: str | None, agreed: Trust) -> ControllerFactory:
+    """The congestion control that `module:Class` or `file.py:Class` names, if its code may run."""
+    found, name = named(reference, folder, agreed), reference.rpartition(":")[2]
+    if reference in HANDED_OVER:
+        return cast(ControllerFactory, found)
     if not callable(found):
         raise InputError(f"{name} is {type(found).__name__}, not a class")
     if reference not in NAMED and not _may_be_called(found):
@@ -314,8 +336,7 @@ def load(reference: str, params: str, folder: str | None, agreed: Trust | None, 
 
     `folder`: of the scenario, None of a text. `agreed`: what the caller lets run. `own`: the reference is the caller's own word.
     """
-    agreed = _agreed(agreed, reference, own)
-    with _interrupts_kept(), watching(_pack(agreed).notes_of(reference)):
+    with asked(reference, agreed, own) as agreed:
         return _load(reference, json.loads(params), folder, agreed)
 
 
@@ -338,6 +359,14 @@ def _interrupts_kept() -> Iterator[None]:
         if from_outside(error):
             core.loading.interrupt = error
         raise
+
+
+@contextlib.contextmanager
+def asked(reference: str, agreed: Trust | None, own: bool) -> Iterator[Trust]:
+    """While the core has code loaded: what is read is noted. Gives what the caller agrees to, with a pack."""
+    agreed = _agreed(agreed, reference, own)
+    with _interrupts_kept(), watching(_pack(agreed).notes_of(reference)):
+        yield agreed
 
 
 def _agreed(agreed: Trust | None, reference: str, own: bool) -> Trust:
@@ -402,30 +431,3 @@ def _describe_program(words: Mapping[str, Any]) -> dict[str, Any]:
     states = [{"name": name, "unit": "", "doc": ""} for name in hello.states]
     summary = f"a program that is asked at {', '.join(hello.calls)}"
     return {"name": path.stem, "summary": summary, "presets": [], "parameters": parameters, "states": states}
-
-
-def copy(controller: CongestionControl) -> CongestionControl:
-    """Another object in the same state, but for what the core keeps; what controllers share, copies share (`core.copying`)."""
-    memo = core.loading.copies if core.loading.copies is not None else {}
-    if id(controller) in memo:
-        return cast(CongestionControl, memo[id(controller)])
-    kind = type(controller)
-    if own := getattr(kind, "__deepcopy__", None):
-        return cast(CongestionControl, own(controller, memo))
-    other = memo[id(controller)] = kind.__new__(kind)
-    for name, value in _slots(controller).items():
-        setattr(other, name, copies.deepcopy(value, memo))
-    other.__dict__.update(copies.deepcopy(controller.__dict__, memo))
-    return other
-
-
-def _slots(controller: CongestionControl) -> dict[str, Any]:
-    """The values of a controller's `__slots__`."""
-    names = [slot for kind in type(controller).__mro__ for slot in _listed(vars(kind).get("__slots__", ()))]
-    return {
-        name: getattr(controller, name) for name in names if name not in ("__dict__", "__weakref__") and hasattr(controller, name)
-    }
-
-
-def _listed(slots: str | Iterable[str]) -> list[str]:
-    return [slots] if isinstance(slots, str) else list(slots)

@@ -22,7 +22,7 @@ def _hash(key: str, reference: str, folder: str | None, agreed: Trust) -> str | 
     try:
         if file := file_of(key, reference, folder, agreed):
             return hashlib.sha256(_pack(agreed).read(file)).hexdigest()
-        target = guest.find(reference, folder, agreed)
+        target = guest.named(reference, folder, agreed)
         module = sys.modules.get(getattr(target, "__module__", ""))
         path = getattr(module, "__file__", None)
         text = _pack(agreed).read(Path(path)) if path else inspect.getsource(target).encode()
@@ -58,7 +58,7 @@ def inputs_of(key: str, reference: str, folder: str | None, agreed: Trust) -> In
         return found
     codes, roots = [], []
     if file is None:
-        roots.append(getattr(guest.find(reference, folder, agreed), "__module__", ""))
+        roots.append(getattr(guest.named(reference, folder, agreed), "__module__", ""))
     for one in _closure(file, pack) if file is not None else ():
         loaded = pack.loaded.get(one)
         if one != file:

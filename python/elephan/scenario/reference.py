@@ -1,4 +1,6 @@
-"""How a scenario names congestion controls that are not built in: `{ python = "module:Class" }`, `{ program = "./path" }`."""
+"""How a scenario names code: congestion controls that are not built in, `{ python = "module:Class" }` or `{ program = "./path" }`,
+and the programs of hosts, `{ python = "file.py:function" }`.
+"""
 
 from __future__ import annotations
 

@@ -58,6 +58,7 @@ class Measure:
     usual: Mapping[str, int] = field(default_factory=dict)  # takes that a sweep tabulates unless told otherwise, by place
     titles: Mapping[str, str] = field(default_factory=dict)  # of takes that have names of their own
     needs: tuple[Need, ...] = ()
+    selected: Callable[[str], Callable[[Run], Array]] | None = None  # what brackets select, where that is no part of a run
 
     def take(self, name: str, run: Run, values: Array) -> float:
         """Returns the take called `name` of the values that this measure has found in a run."""
@@ -82,6 +83,9 @@ class Measure:
     def of(self, selection: str) -> Measure:
         """The same measure of a part of a run: of a traffic entry, a host, a port, a time (`elephan.table.rows.Part`)."""
         name = f"{self.name}[{selection}]"
+        if self.selected is not None:
+            own = {"name": name, "description": f"{self.description}: {selection}", "values": self.selected(selection)}
+            return Measure(**(vars(self) | own | {"noun": selection.replace("_", " ")}))
         conditions = [condition.partition(" ")[0] for condition in selection.split(", ")]
         if self.scope is Scope.ALL_PORTS:
             raise InputError(f'statistic "{name}": {self.name} is of all ports and the whole run')

@@ -18,6 +18,7 @@ import numpy as np
 
 from elephan.base.errors import InputError, nearest
 from elephan.statistic import sharing
+from elephan.statistic.declared.programs import numbers
 from elephan.statistic.measure import MEASURES as MEASURES
 from elephan.statistic.measure import TAKES as TAKES
 from elephan.statistic.measure import Measure, Scope, declare_all
@@ -218,9 +219,7 @@ def statistics(run: Run, names: tuple[str, ...] = DEFAULT, strict: bool = True) 
 
 
 def usual(run: Run, asked: Sequence[str] = ()) -> dict[str, float]:
-    """Returns the statistics asked for and the usual ones of a run.
-
-    Jain's index is among them only where equal shares are what to expect, and pauses only where a port can be paused.
+    """Returns the statistics asked for and the usual ones of a run: first what its programs returned.
 
     Jain's index is among them only where equal shares are what to expect, and pauses only where a port can be paused.
 
@@ -228,7 +227,8 @@ def usual(run: Run, asked: Sequence[str] = ()) -> dict[str, float]:
     >>> "goodput_bps.sum" in el.measures.usual(run)
     True
     """
-    found = statistics(run, tuple(dict.fromkeys((*asked, *DEFAULT))))
+    returned = (f"returned[{name}].mean" if name else "returned.mean" for name in numbers(run))
+    found = statistics(run, tuple(dict.fromkeys((*asked, *returned, *DEFAULT))))
     if _JAIN in found and _JAIN not in asked and not sharing.compete_alike(run):
         del found[_JAIN]
     if _PAUSES in found and _PAUSES not in asked and not _can_pause(run.resolved):

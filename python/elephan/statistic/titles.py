@@ -49,7 +49,7 @@ def _composed(name: str) -> str:
     # One port has one value of most measures, whose sum, mean or largest says no more.
     single = selection.startswith("at ") and measure.scope is Scope.PORTS and not measure.sampled and take in ("sum", "mean", "max")
     words = noun if single else _TAKEN[take].format(noun)
-    return f"{words} {_selected(selection.removesuffix(']'))}" if selection else words
+    return f"{words} {_selected(selection.removesuffix(']'))}" if selection and measure.selected is None else words
 
 
 def title(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib.util
 import inspect
 import os
@@ -15,6 +14,7 @@ from typing import Any
 
 from elephan.base.errors import ElephanError, InputError
 from elephan.base.signals import from_outside
+from elephan.scenario.coroutine import for_host
 from elephan.scenario.source import read_text
 from elephan.virtual.host import is_own_code
 
@@ -64,7 +64,7 @@ def programs(module: ModuleType, groups: Mapping[str, int], file: str = "") -> d
         names = [name.replace("-", "_") for name in (host, group)]
         function = next((one for name in [*names, "main"] if inspect.iscoroutinefunction(one := getattr(module, name, None))), None)
         if function is not None:
-            found[host] = functools.partial(function, host) if _takes_one(function) else function
+            found[host] = for_host(function, host)
     if not found:
         what = _listed([host for host, _ in labels(groups)])
         raise InputError(f"{file or module.__name__}: no coroutine function `main`, nor one named as a host: {what}")
@@ -73,11 +73,3 @@ def programs(module: ModuleType, groups: Mapping[str, int], file: str = "") -> d
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:8]) + (" ..." if len(names) > 8 else "")
-
-
-def _takes_one(function: Any) -> bool:
-    """Whether a function must be called with an argument."""
-    return any(
-        one.default is inspect.Parameter.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-        for one in inspect.signature(function).parameters.values()
-    )

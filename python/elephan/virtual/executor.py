@@ -10,16 +10,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from elephan.base.errors import InputError
+from elephan.virtual.host import HOST
 
 if TYPE_CHECKING:
     from elephan.virtual.loop import Loop
 
 
-def run(loop: Loop, takes_s: float, function: Callable[..., Any], args: tuple[Any, ...]) -> asyncio.Future[Any]:
+def run(loop: Loop, function: Callable[..., Any], args: tuple[Any, ...]) -> asyncio.Future[Any]:
     """Returns the future of a function's result, which comes when it would have ended."""
     future = loop.create_future()
-    network = loop.network
-    outer, network.delay = network.delay, takes_s
+    network, host = loop.network, HOST.get()
+    outer, network.delay = network.delay, host.executor_time if host is not None else 0.0
     try:
         finish, value = future.set_result, function(*args)
     except (KeyboardInterrupt, SystemExit, InputError):

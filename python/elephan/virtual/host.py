@@ -26,6 +26,7 @@ class Host:
     ipv6: str
     listening: int = 0  # sockets that wait for connections, or for datagrams at a port that was asked for
     streams: int = 0  # ends of connections that are open
+    executor_time: float = 0.0  # seconds that each function takes which a program gives to an executor
     signals: dict[int, Any] = field(default_factory=dict)  # handlers that a program has set; no signal comes
 
     def __repr__(self) -> str:

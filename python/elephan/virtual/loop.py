@@ -57,20 +57,24 @@ class Loop(BaseSelectorEventLoop):
     _clock_resolution: float
     _scheduled: list[asyncio.TimerHandle]
 
-    def __init__(self, network: Network, executor_time: float = 0.0) -> None:
+    def __init__(self, network: Network) -> None:
         self.network = network
         self._numbers = 0
         self._turns = 0
         super().__init__(Selector(network))
         self._selector.next_timer = self._next_timer
         self._clock_resolution = math.ulp(0.0)
-        self._executor_time = executor_time
         self.is_quiet = False
+        self.is_ending = False  # the programs are over
         self.set_task_factory(self._make_task)
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Logs what nobody handles, unless the run has failed for another reason that its caller learns."""
-        if self.network.refusal is None and not self.is_quiet:
+        """Logs what nobody handles, unless the run has failed for another reason that its caller learns.
+
+        Nor does it log that what was left at the end was cancelled, as CPython 3.11 does for handlers of streams.
+        """
+        over = self.is_ending and isinstance(context.get("exception"), asyncio.CancelledError)
+        if self.network.refusal is None and not self.is_quiet and not over:
             super().call_exception_handler(context)
 
     @property
@@ -120,7 +124,7 @@ class Loop(BaseSelectorEventLoop):
 
     def run_in_executor(self, executor_: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
         self._check_closed()  # type: ignore[attr-defined]
-        return executor.run(self, self._executor_time, func, args)
+        return executor.run(self, func, args)
 
     def set_default_executor(self, executor_: Any) -> None:
         """Accepted: functions run in place whichever executor is asked for."""

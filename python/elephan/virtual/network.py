@@ -15,6 +15,7 @@ from elephan.virtual.host import Host
 if TYPE_CHECKING:
     from elephan.virtual.ends import End
 
+EPOCH = 1_767_225_600.0  # 2026-01-01, 00:00 UTC
 STREAM, DATAGRAM = 1, 2
 PS_PER_S = 10**12
 _FIRST_SHARED = 1 << 28  # numbers of sockets that share a descriptor of the core

@@ -7,6 +7,7 @@ import contextlib
 import contextvars
 import gc
 import inspect
+import threading
 from asyncio import events
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -119,7 +120,7 @@ class Play:
     def clean(self) -> None:
         """Cancels what is left and lets it end."""
         selector, loop = self.loop.selector, self.loop
-        selector.after_end = True
+        selector.after_end = loop.is_ending = True
         self._cleaned_by = self.network.seconds + CLEANING_S
         with contextlib.suppress(Over):
             tasks = self._tasks()
@@ -162,7 +163,7 @@ def _no_other_loop() -> Iterator[None]:
 
 
 def hosts_of(network: Network, programs: Mapping[str, Any]) -> dict[Host, str]:
-    """Returns the hosts of the programs, in the order of the scenario, with the names that were given."""
+    """Returns the hosts of the programs, with the names that were given."""
     found: dict[Host, str] = {}
     for name in programs:
         host = network.by_name.get(name.lower()) if isinstance(name, str) else None
@@ -172,20 +173,21 @@ def hosts_of(network: Network, programs: Mapping[str, Any]) -> dict[Host, str]:
         if host in found:
             raise InputError(f'two programs are for host {host.name}: "{found[host]}" and "{name}"')
         found[host] = name
-    return dict(sorted(found.items(), key=lambda item: item[0].number))
+    return found
 
 
-def play(core: Any, programs: Mapping[str, Any], seed: int, executor_time: float, epoch: float) -> dict[str, Any]:
-    """Runs programs over a network of the core; returns what they returned, by the names of `programs`."""
-    network = Network(core, epoch)
-    hosts = hosts_of(network, programs)
-    with _no_other_loop(), patched(seed):
-        loop = Loop(network, executor_time)
+_one_at_a_time = threading.Lock()  # what is replaced is replaced for the whole process
+
+
+def play(network: Network, programs: Mapping[Host, Any], seed: int) -> dict[Host, Any]:
+    """Runs programs, each a coroutine or a function that returns one, on their hosts; returns what they returned."""
+    with _one_at_a_time, _no_other_loop(), patched(seed):
+        loop = Loop(network)
         playing = Play(network, loop)
         try:
             try:
-                for host, name in hosts.items():
-                    playing.start(host, programs[name])
+                for host in sorted(programs, key=lambda host: host.number):
+                    playing.start(host, programs[host])
             except BaseException:
                 playing.abandon()
                 raise
@@ -193,8 +195,8 @@ def play(core: Any, programs: Mapping[str, Any], seed: int, executor_time: float
         finally:
             loop.close()
             network.open.clear()
-    settle(core)
-    return {name: playing.returned[host] for host, name in hosts.items() if host in playing.returned}
+    settle(network.core)
+    return playing.returned
 
 
 def settle(core: Any) -> None:

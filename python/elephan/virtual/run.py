@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,10 +15,10 @@ from elephan.result import folder
 from elephan.result import run as runs
 from elephan.scenario import core
 from elephan.scenario.source import Source, open_source
-from elephan.virtual.play import play
+from elephan.virtual.network import EPOCH, Network
+from elephan.virtual.play import hosts_of, play
+from elephan.virtual.returned import as_json, plain
 from elephan.virtual.traffic import with_traffic
-
-EPOCH = 1_767_225_600.0  # 2026-01-01, 00:00 UTC
 
 
 class ProgramRun(runs.Run):
@@ -39,7 +38,7 @@ class ProgramRun(runs.Run):
 
     def as_dict(self) -> dict[str, Any]:
         """Returns what `Run.as_dict` returns, and `returned`: what JSON cannot hold as its `repr`."""
-        return {**super().as_dict(), "returned": {name: _plain(value) for name, value in self.returned.items()}}
+        return {**super().as_dict(), "returned": {name: plain(value) for name, value in self.returned.items()}}
 
 
 def run(
@@ -108,14 +107,6 @@ def run(
         _close(programs)
 
 
-def _plain(value: Any) -> Any:
-    """A value as JSON holds it, or its text."""
-    try:
-        return json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError, RecursionError):
-        return repr(value)
-
-
 def _executor_time(given: Any) -> float:
     found = float(given) if isinstance(given, int | float) and not isinstance(given, bool) else seconds(given)
     if not 0 <= found < float("inf"):
@@ -161,14 +152,19 @@ def _run(
         overrides = runs.capturing(source, overrides, seed)
     runs.check_answer(source, overrides)
     resolved = core.resolved_toml(source, overrides, seed)
-    drawn = int(core.toml_values(resolved).get("seed", 0))
+    values = core.toml_values(resolved)
+    drawn = int(values.get("seed", 0))
+    if any(one.get("programs") for one in values["traffic"]):
+        raise InputError(f"{source.name}: names its own programs, which el.run and elephan run start")
     if out is not None and not replace:
         runs.check_same(out, resolved)
 
     def execute(where: Path | None) -> tuple[Any, dict[str, Any]]:
-        network = _network(source, overrides, seed, where)
-        returned = play(network, programs, drawn, *times)
-        return network.finish(), returned
+        network = _network(source, overrides, seed, where, times)
+        hosts = hosts_of(network, programs)
+        found = play(network, {host: programs[name] for host, name in hosts.items()}, drawn)
+        result = network.core.finish(as_json({host.name: value for host, value in found.items()}))
+        return result, {name: found[host] for host, name in hosts.items() if host in found}
 
     if out is None:
         result, returned = execute(None)
@@ -182,8 +178,13 @@ def _run(
     return done
 
 
-def _network(source: Source, overrides: Mapping[str, Any], seed: int | None, where: Path | None) -> Any:
-    """The network of the scenario in the core."""
-    given = core.override_text(overrides)
-    folder_ = str(where) if where else None
-    return core.build("Network", source.text, source.name, source.format, given, seed, folder=folder_, agreed=source.agreed)
+def _network(
+    source: Source, overrides: Mapping[str, Any], seed: int | None, where: Path | None, times: tuple[float, float]
+) -> Network:
+    given, folder_ = core.override_text(overrides), str(where) if where else None
+    made = core.build("Network", source.text, source.name, source.format, given, seed, folder=folder_, agreed=source.agreed)
+    executor_time, epoch = times
+    network = Network(made, epoch)
+    for host in network.hosts:
+        host.executor_time = executor_time
+    return network

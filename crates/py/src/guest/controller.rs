@@ -188,7 +188,7 @@ impl guest::Guest for Object {
         let object = self.object.as_ref().and_then(|object| {
             let copy = Python::attach(|py| {
                 let object = object.bind(py);
-                let copy = py.import("elephan.scenario.guest")?.call_method1("copy", (object,))?;
+                let copy = py.import("elephan.scenario.copying")?.call_method1("copy", (object,))?;
                 let from = object.cast::<Guest>().map_err(PyErr::from)?.try_borrow()?;
                 let mut to = copy.cast::<Guest>().map_err(PyErr::from)?.try_borrow_mut()?;
                 (to.window, to.pacing, to.timer, to.now, to.open) =

@@ -50,6 +50,16 @@ impl Loader {
         Loader { folder: None, agreed: None, own: true, strict: false }
     }
 
+    /// The function that a scenario names for a host to run, with its keywords bound.
+    pub fn coroutine(&self, function: &str, params: &Map<String, Value>) -> PyResult<Py<PyAny>> {
+        let more = json::text(params)?;
+        Python::attach(|py| {
+            let agreed = self.agreed.as_ref().map(|agreed| agreed.clone_ref(py));
+            let asked = (function, more, self.folder.clone(), agreed, self.own);
+            Ok(py.import("elephan.scenario.coroutine")?.call_method1("load", asked)?.unbind())
+        })
+    }
+
     fn class(&self, spec: &Spec) -> PyResult<Class> {
         type Found = (Py<PyAny>, String, Vec<String>, bool, bool, Vec<String>);
         let (function, named, more) = match &spec.words {
@@ -85,10 +95,18 @@ impl Loader {
 
 impl Interpreter for Loader {
     fn load(&self, spec: &Spec) -> Result<Arc<dyn Factory>, String> {
-        let line = |error: PyErr| Python::attach(|py| error.value(py).to_string());
-        let one = |text: String| text.lines().next().unwrap_or_default().to_owned();
-        self.class(spec).map(|class| Arc::new(Maker(Arc::new(class))) as Arc<dyn Factory>).map_err(|e| one(line(e)))
+        self.class(spec).map(|class| Arc::new(Maker(Arc::new(class))) as Arc<dyn Factory>).map_err(first_line)
     }
+
+    fn look_for(&self, function: &str, params: &Map<String, Value>) -> Result<(), String> {
+        self.coroutine(function, params).map(drop).map_err(first_line)
+    }
+}
+
+/// The first line of what Python raised.
+fn first_line(error: PyErr) -> String {
+    let text = Python::attach(|py| error.value(py).to_string());
+    text.lines().next().unwrap_or_default().to_owned()
 }
 
 /// Names of internals live as long as the program; there are as many as classes have.

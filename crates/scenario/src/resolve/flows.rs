@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use elephan_cc::{Spec, Transport};
+use elephan_cc::{Spec, Transport, guest};
 use elephan_random::Stream;
 use elephan_roce::CNP_INTERVAL;
 use elephan_tcp::{IpVersion, Overrides};
@@ -92,6 +92,30 @@ impl Resolver<'_> {
         }
         self.check_transport(&at, traffic);
         self.check_carrier(&at, traffic);
+        self.check_programs(&at, traffic);
+    }
+
+    /// Whether the hosts of programs are there, and the functions that they run.
+    fn check_programs(&mut self, at: &Path, traffic: &TrafficWords) {
+        let Some(own) = traffic.kind.programs() else { return };
+        for (host, program) in &own.programs {
+            let at = at.key("programs").key(host);
+            match self.groups.members(host) {
+                Err(message) => self.report(at, message),
+                Ok(members) if !self.groups.of_node(members.start).host => {
+                    self.report(at, format!("{host} is a switch; programs run on hosts"));
+                }
+                Ok(_) => {
+                    let found = match self.interpreter {
+                        Some(interpreter) => interpreter.look_for(&program.python, &program.params),
+                        None => Err(guest::NoInterpreter.to_string()),
+                    };
+                    if let Err(message) = found {
+                        self.report(at.key("python"), format!("{:?}: {message}", program.python));
+                    }
+                }
+            }
+        }
     }
 
     /// Which traffic goes over IPv6.
