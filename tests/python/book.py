@@ -1,8 +1,9 @@
 """Runs what the tutorials show: `python tests/python/book.py --update [PAGE ...]` writes outputs and pictures again.
 
-The blocks of a page run one after the other in one folder. A block after "Save ... as `NAME`" is written to that file. A `console`
-block has commands after `$ ` and what they print; `...` stands for lines, or for text of a line, that are left out. A `python`
-block with `>>> ` is a doctest. A picture below `<!-- picture: EXPRESSION -->` is the figure or file that the expression gives.
+The blocks of a page run one after the other in one folder. A block after "Save ... as `NAME`" is written to that file. A
+`console` block has commands after `$ ` and what they print; `...` stands for lines, or for text of a line, that are left out. A
+`python` block with `>>> ` is a doctest. A folder or a file of `docs/examples` that the page links to is there. A picture below
+`<!-- picture: EXPRESSION -->` is the figure or file that the expression gives.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _PART = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _FILE = re.compile(r"\b[Ss]ave\b[^.`]*`([\w./-]+)`[^.]*:\s*$")
+_EXAMPLES = re.compile(r"\]\(\.\./examples/([\w./-]+)\)")
 _NUMBER = re.compile(r"(?<![\w.-])\d+(?: \d{3})*(?:\.\d+)?")
 _NAMES = re.compile(r"\b(?:RFCs?|ADR|IEEE|Python|Linux|Windows|802\.\w+|Section|Figure|step) ?\d*[\w.]*|\b(?:19|20)\d\d\b")
 SMALL = 12  # numbers up to it are words: two flows, the first 10 packets
@@ -115,6 +117,10 @@ class Reader:
     def read(self) -> str:
         """Returns the text of the page with fresh outputs."""
         text, shift = self.page.read_text(encoding="utf-8"), 0
+        for name in _EXAMPLES.findall(text):
+            place = ROOT / "docs" / "examples" / name
+            for file in place.iterdir() if place.is_dir() else [place]:
+                shutil.copy(file, file.name)
         for part in parts(text):
             fresh = self._do(part)
             if fresh is not None:
