@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import elephan as el
@@ -185,3 +186,17 @@ def test_the_time_of_executors_is_of_the_entry(lab: Path) -> None:
     text = SCENARIO.replace('to = "server"\n', 'to = "server"\nexecutor_time = "250 ms"\n')
     lab.write_text(text)
     assert el.run(lab).statistic("returned.max") == 0.25
+
+
+def test_a_result_says_where_its_programs_are(lab: Path, tmp_path: Path) -> None:
+    bare = SCENARIO.partition("[traffic.programs]")[0]
+
+    async def client() -> int:
+        return 3
+
+    run = el.virtual.run(bare, {"client[0]": client}, out=tmp_path / "out", report=False)
+    told = run.manifest["programs"]["client[0]"]
+    assert told["function"].endswith("<locals>.client")
+    assert told["file"] == __file__
+    assert told["source_sha256"] == hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    assert run.statistic("returned.max") == 3

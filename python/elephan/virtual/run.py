@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import inspect
 import os
 from collections.abc import Mapping
@@ -159,6 +161,8 @@ def _run(
     if out is not None and not replace:
         runs.check_same(out, resolved)
 
+    sources = {str(name): _source_of(program) for name, program in programs.items()}
+
     def execute(where: Path | None) -> tuple[Any, dict[str, Any]]:
         network = _network(source, overrides, seed, where, times)
         hosts = hosts_of(network, programs)
@@ -171,11 +175,25 @@ def _run(
         return ProgramRun(runs.finish(source, overrides, result, runs.Tables(result.tables)), returned)
     with folder.result_folder(out, "run") as partial:
         result, returned = execute(partial)
-        runs.finish(source, overrides, result, runs.Tables(path=partial)).fill(partial)
+        finished = runs.finish(source, overrides, result, runs.Tables(path=partial))
+        runs.fill_words(finished, partial, {"programs": sources})
     done = ProgramRun(runs.load_run(out), returned)
     if report:
         done.add_report(Path(out), False)
     return done
+
+
+def _source_of(program: Any) -> dict[str, str]:
+    """For a manifest: where the function of a program is, and the SHA-256 of its file; no hash of one that was typed in."""
+    inner = program
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    code = getattr(inner, "cr_code", None) or getattr(inner, "__code__", None)
+    file = Path(code.co_filename) if code is not None else None
+    found = {"function": getattr(inner, "__qualname__", type(inner).__qualname__)}
+    if file is not None and file.is_file():
+        found |= {"file": str(file), "source_sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    return found
 
 
 def _network(
