@@ -389,10 +389,7 @@ mod tests {
         c.on_congestion(&Signal::Loss { now: Time::ZERO, lost: MSS, inflight: MSS });
         assert_eq!((c.window(), c.name()), (10.0 * MSS as f64, "B"));
         let fault = c.fault().unwrap();
-        assert_eq!(
-            fault.cause.to_string(),
-            "code that a scenario brings along needs the Python front of elephan"
-        );
+        assert_eq!(fault.cause.to_string(), "code that a scenario brings along needs the Python front of elephan");
         assert!(c.clone().fault().is_some());
     }
 
