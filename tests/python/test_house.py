@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 # {traffic, trace, packetdrill}, {host, record}, {tcp, roce, link}, cc, {engine, random}, {units, stats}.
 LEVELS = [
     {"units", "stats"},
-    {"engine", "random"},
+    {"engine", "random", "goal"},
     {"cc"},
     {"tcp", "roce", "link"},
     {"host", "record"},
