@@ -18,7 +18,7 @@
 
 use super::{CongestionControl, Drawing, Pacing, Probing, Rdma, Timer};
 use crate::declare::{LIMIT, parameters, states};
-use crate::probing::{Prober, RATE_MAX, Test};
+use crate::probing::{Prober, RATE_MAX, Remembered, Test};
 use crate::registry::Model;
 use crate::train::{Arrival, Memory, Start, Train};
 use crate::{Ack, Needs, Nic, Signal, Traits, Window};
@@ -61,6 +61,8 @@ parameters! {
     tit_for_tat: f64 = 10.0, "Anderson et al. 2006, section 3.5" [min = 1];
     /// Whether the rate of the last connection to the same host is remembered.
     history: bool = true, "Anderson et al. 2006, section 3.4";
+    /// Which rate of that connection is remembered: `last`, `largest`, or `mean` (over its packets).
+    remembered: Remembered = Remembered::Last, "assumed: section 3.4 says the base rates previously used";
     /// The first rate that is probed with history, over the rate remembered.
     history_share: f64 = 1.0 / 3.0, "Anderson et al. 2006, section 3.4" above [min = 0, max = 1];
     /// Share of the rate that the loss of a base packet leaves.

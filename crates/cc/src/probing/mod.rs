@@ -2,6 +2,7 @@
 //! lowers the rate. Its rules are those of [`crate::algorithm::pcp`], whose parameters it reads.
 
 mod backlog;
+mod memory;
 mod probe;
 
 use crate::algorithm::pcp::Parameters;
@@ -11,6 +12,8 @@ use crate::train::{Arrival, Memory, Start, Train};
 use crate::{Ack, Nic, Signal, Window};
 use backlog::{Backlog, Rule};
 use elephan_units::{PS_PER_S, Span, Time};
+use memory::Rates;
+pub use memory::Remembered;
 pub use probe::Test;
 use probe::{Judge, Probe, duration};
 
@@ -63,6 +66,7 @@ pub(crate) struct Prober {
     heard: bool,
     lost: u64,
     memory: Option<Memory>,
+    rates: Rates,
     /// The rate of the history is being tried.
     predicted: bool,
     trust: f64,
@@ -93,6 +97,7 @@ impl Prober {
             heard: false,
             lost: 0,
             memory: None,
+            rates: Rates::default(),
             predicted: false,
             trust: 1.0,
         }
@@ -117,7 +122,7 @@ impl Prober {
 
     /// What is left for the next.
     pub fn remember(&self) -> Option<Memory> {
-        let rate_bps = self.steer.base_bps;
+        let rate_bps = self.rates.remembered(self.p.remembered, self.steer.base_bps);
         (self.p.history && rate_bps > 0.0).then_some(Memory { rate_bps, trust: self.trust })
     }
 
@@ -156,6 +161,7 @@ impl Prober {
             return;
         }
         self.count(arrival);
+        self.rates.note(self.steer.base_bps);
         self.backlog.add(now, arrival, &self.rule());
         if self.p.compensation {
             self.compensate(now);
