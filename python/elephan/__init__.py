@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from .scenario.foreign.read import import_network
     from .scenario.guest import controller_factory
     from .statistic import measures
-    from .step import cc, disk, host, l2, packetdrill, prr, queue, rounds, rtt, tcp
+    from .step import cc, disk, host, l2, packetdrill, prr, queue, ranks, rounds, rtt, tcp
     from .table.burst import memory_from_burst, read_burst
     from .theory import hurst
     from .theory.linktraces import link_trace
@@ -86,6 +86,7 @@ __all__ = [
     "prr",
     "query",
     "queue",
+    "ranks",
     "read_burst",
     "rounds",
     "rtt",
@@ -137,6 +138,7 @@ _MODULES = {
     "packetdrill": "elephan.step.packetdrill",
     "prr": "elephan.step.prr",
     "queue": "elephan.step.queue",
+    "ranks": "elephan.step.ranks",
     "rounds": "elephan.step.rounds",
     "rtt": "elephan.step.rtt",
     "stats": "elephan.base.stats",

@@ -56,6 +56,10 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
         ("`extra` may stay", RULE),
     ],
     "models/bbr3": [("What is not given", RULE)],
+    "models/collectives": [
+        ("- The **bus bandwidth**", "tests/python/test_ranks.py::test_statistics_are_of_the_rows"),
+        ("The time of a reduction itself", "crates/goal/src/collective/tests.rs::what_an_algorithm_does_not_do_is_told"),
+    ],
     "models/copa": [("In equilibrium", "crates/cc/src/algorithm/copa.rs::it_fills_the_pipe_with_a_short_queue")],
     "models/cpu": [("- the mean wait of M/D/1", "crates/host/tests/cpu.rs::overload_begins_at_a_hundred_segments")],
     "models/dcqcn": [("The tests have literals", f"{_ROCE}::dcqcn_shares_a_port_alike")],

@@ -175,6 +175,19 @@ STATEMENTS: dict[str, list[tuple[str, Callable[[Rows, re.Match[str]], None]]]] =
             check.marks,
         )
     ],
+    "straggler": [
+        (
+            rf"Messages from (?P<who>.+) to (?P<to>.+) held back (?P<count>{N}) of (?P<all>{N}) iterations?, by (?P<by>{Q}) of the "
+            rf"(?P<took>{Q}) that all took; the busiest link on their way was (?P<link>.+?)\."
+            rf"(?: Its rate is (?P<rate>{Q}), that of the fastest link (?P<most>{Q})\.)?",
+            check.straggler,
+        ),
+        (
+            rf"(?P<who>.+) computed longer than the mean of all ranks and held back (?P<count>{N}) of (?P<all>{N}) iterations?, "
+            rf"by (?P<by>{Q}) of the (?P<took>{Q}) that all took\.",
+            check.straggler,
+        ),
+    ],
     "copy_limit": [
         (
             rf"Transfers from disk to disk ran at (?P<rate>{Q}); .+ held them up for (?P<share>{Q}) of the time\.",

@@ -385,6 +385,20 @@ def copies(rows: Rows, said: re.Match[str]) -> None:
     near(said["share"], max(found["limited"].values()), 2)
 
 
+def straggler(rows: Rows, said: re.Match[str]) -> None:
+    found = [row for row in rows.run.iterations.to_pylist() if row["end_ns"] is not None]
+    assert value(said["all"]) == len(found)
+    near(said["took"], sum(row["end_ns"] - row["begin_ns"] for row in found))
+    parts = said.groupdict()
+    mine = [row for row in found if (row["straggler"], row["straggler_to"]) == (said["who"], parts.get("to") or "")]
+    assert value(said["count"]) == len(mine)
+    near(said["by"], sum(row["straggler_ns"] for row in mine))
+    if parts.get("rate"):
+        rates = {row["name"]: row["rate_bps"] for row in rows.run.ports.to_pylist()}
+        near(said["rate"], rates[mine[0]["straggling_link"]])
+        near(said["most"], max(rates.values()))
+
+
 def answered(rows: Rows, said: re.Match[str]) -> None:
     """What the answer says as well, which has tests of its own."""
     assert said[0] in answer(rows.run)

@@ -61,6 +61,29 @@ def first_minute(traffic: str) -> float:
 
 
 HELD: dict[str, list[Held]] = {
+    "all-reduce": [
+        Held("Of {16} links", lambda: [4 * 4]),
+        Held("runs at {10} of {100} Gb/s", lambda: [10, 100]),
+        Held("In each of {62} steps", lambda: [2 * (32 - 1)]),
+        Held(
+            "from host[{7}] to host[{8}] take it",
+            lambda: [
+                int(run("all-reduce").iterations.to_pylist()[0][end].removeprefix("host[").removesuffix("]"))
+                for end in ("straggler", "straggler_to")
+            ],
+        ),
+        Held(
+            "an iteration takes {6.59} ms, {9} times",
+            lambda: [
+                mean("all-reduce", "ecmp=flow, order=packed", "iteration_time.mean") / 1e6,
+                mean("all-reduce", "ecmp=flow, order=packed", "iteration_slowdown.mean"),
+            ],
+        ),
+        Held(
+            "an iteration takes {1.95} ms",
+            lambda: [mean("all-reduce", "ecmp=packet, order=packed", "iteration_time.mean") / 1e6],
+        ),
+    ],
     "aqm": [
         Held("here {1 000} packets, which is {0.6} s at 20 Mb/s", lambda: [1000, 1000 * wire_time_s(1500, 20e6)]),
         Held(

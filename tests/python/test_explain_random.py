@@ -73,7 +73,7 @@ def many() -> Counter[str]:
 
 def test_the_random_scenarios_make_the_rules_speak() -> None:
     """So that the test above has something to judge: all rules but those of disks, of PAUSE and of modelled hosts."""
-    of_other_networks = {"copy_limit", "pauses", "deadlock", "host_queue", "host_drops"}
+    of_other_networks = {"copy_limit", "straggler", "pauses", "deadlock", "host_queue", "host_drops"}
     assert set(STATEMENTS) - of_other_networks <= set(many())
     assert many()["simulated"] >= 5
     assert many()["warned"] >= 10

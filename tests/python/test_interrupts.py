@@ -32,6 +32,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], float] | str] = {
     "doctor": (("kept",), 0.6),
     "explain": (("one",), 0.8),
     "explore": (("--no-open",), 0.3),
+    "goal make": (("all-reduce", "ring", "--ranks", "64", "--size", "1 MB", "--out", "made.goal"), 0.6),
+    "goal show": (("ring.goal",), 0.6),
     "import": (("net.gml",), 0.8),
     "list": (("scenarios",), 0.4),
     "measure path": "reads one log: test_measure_path.py has its errors",
@@ -70,6 +72,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     el.sweep("sawtooth", set=short | {"template.delay": ["5 ms", "20 ms"]}, repetitions=3, store=place / "kept")
     (place / "net.gml").write_text("graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 dist 200 ] ]")
     (place / "cell.trace").write_text("1\n2\n")
+    (place / "ring.goal").write_text("num_ranks 2 rank 0 { send 9b to 1 } rank 1 { recv 9b from 0 }")
     (place / "app.py").write_text(
         "import asyncio\n\n\nasync def main():\n    for _ in range(10**6):\n        await asyncio.sleep(1e-6)\n"
     )

@@ -137,7 +137,7 @@ def names() -> set[str]:
 
 
 # Names of kinds that are also plain words of the language of tables, drawings and commands: `linux` is a stack, `classic` is ECN.
-WORDS = {"none", "red", "frames", "messages", "transfers", "users", "burst", "fast", "scalable", "compound", "replay"} | {
+WORDS = {"none", "red", "frames", "messages", "transfers", "users", "burst", "fast", "scalable", "compound", "replay", "goal"} | {
     *("program", "path", "star", "classic", "limited", "linux")
 }
 
@@ -159,6 +159,7 @@ MAY_NAME = {
     "report/explain/loss.py": "advice names one to try",
     "report/explain/start.py": "advice names one to try",
     "report/words/warnings.py": "the default queue of a port, and in words",
+    "step/ranks.py": "the program of a collective operation, and the function that makes it",
     "virtual/options.py": "what a socket of Linux says before it is connected",
 }
 

@@ -83,7 +83,7 @@ def test_trials_of_a_sweep_come_while_it_runs_and_ctrl_c_ends_both(tmp_path):
 
 def test_ctrl_c_ends_a_run_and_its_page(tmp_path):
     with Command(tmp_path, "run", "sawtooth", *LONG, "--out", "run") as command, Page(command.address) as page:
-        text = page.ask("library")[0]["value"][0]["text"]
+        text = next(one["text"] for one in page.ask("library")[0]["value"] if one["name"] == "sawtooth")
         page.send("run", {"text": text, "set": {"duration": "20000 s"}})  # as the page does
         assert page.take()[0]["share"] < 1
         status, used_s = command.interrupt()

@@ -37,6 +37,8 @@ SHORT = {
     "Network.set_congestion_control": "one call of the socket interface",
     "Network.wait": "asks for signals as a run does",
     "Network.finish": "closes the books of a run that is over",
+    "Ranks.count": "reads a number",
+    "Ranks.done": "reads a flag",
     "answers": "reads what one kind answers about itself",
     "intervals": "one pass over numbers that the caller holds",
     "differences": "one pass over numbers that the caller holds",

@@ -67,7 +67,21 @@ def test_text_is_escaped() -> None:
 
 
 # Figures that need other runs than the made-up one.
-UNUSUAL = ("capacity", "completion", "ranking", "limiters", "burst", "forbidden-area", "copy", "host", "transmit", "phases", "map")
+UNUSUAL = (
+    "capacity",
+    "completion",
+    "ranking",
+    "limiters",
+    "burst",
+    "forbidden-area",
+    "copy",
+    "host",
+    "transmit",
+    "phases",
+    "map",
+    "ranks",
+    "gantt",
+)
 
 
 @pytest.mark.parametrize("name", [name for name in REGISTRY if name not in UNUSUAL and "pause" not in name])

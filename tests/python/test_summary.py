@@ -14,7 +14,7 @@ import pytest
 DATA = Path(__file__).parent / "data"
 PAGE = Path(__file__).parents[2] / "docs/reference/summary.md"
 UNITS = {"s": "s", "ns": "ns", "bps": "bit/s", "bytes": "B"}
-SPREADS = ("message_latency", "round_time", "fct", "sender_fct", "slowdown")
+SPREADS = ("message_latency", "round_time", "iteration_time", "fct", "sender_fct", "slowdown")
 REASONS = "drops_by_reason"
 PAIR = 'duration = "1 s"\n[hosts.a]\n[hosts.b]\n[[links]]\nbetween = ["a", "b"]\nrate = "1 Gbps"\ndelay = "1 ms"\n'
 
@@ -65,6 +65,7 @@ def runs() -> list[dict[str, Any]]:
     short = {"duration": "500 ms", "warmup": "0 s"}
     kind = {"traffic[0].kind": "incast", "traffic[0].size": "10 KB", "traffic[0].every": "50 ms", "traffic[0].start": "0 s"}
     named = {
+        "all-reduce": {"traffic.train.iterations": 2},
         "slow-receiver": logger,
         "disk-to-disk": {},
         "incast": short | kind,

@@ -124,9 +124,13 @@ TRAFFIC = {
     "onoff": 'load = "5 Mbps"',
     "writes": 'at = ["0 s", "200 ms", "1 s"]\nsize = ["20 KB", "1 B", "300 KB"]',
     "disk-copy": 'size = "20 MB"\nprogram = "bbcp"',
+    "collective": 'operation = "all-reduce"\nalgorithm = "ring"\nsize = "1 MB"\niterations = 2\ncompute = { exponential = "5 ms" }',
+    "goal": 'program = "num_ranks 2 rank 0 { a: calc 1000 b: send 90000b to 1 b requires a } rank 1 { recv 90000b from 0 }"',
     "replay": 'trace = """start_ms,size_bytes\n0,100000\n20,1000000\n300,10000"""',
 }
 ENTRY = 'name = "a"\nfrom = "{source}"\nto = "{destination}"\nkind = "{kind}"\n{rest}'
+RANKS = 'name = "a"\nfrom = ["{source}", "{destination}"]\nkind = "{kind}"\n{rest}'
+ALONE = {"program"}  # needs programs from outside
 
 
 def names(what: str) -> list[str]:
@@ -140,7 +144,8 @@ def built(template: str, kind: str) -> str:
         groups = dict.fromkeys(name.partition("[")[0] for name in (source, destination))
         disk = "".join(f'[hosts.{name}]\ndisk = {{ profile = "3ware-ata-66x4" }}\n' for name in groups)
     head = f'duration = "1 s"\n[template]\nkind = "{template}"\n{rest}\n{disk}'
-    entry = ENTRY.format(source=source, destination=destination, kind=kind, rest=TRAFFIC[kind])
+    form = RANKS if kind in ("collective", "goal") else ENTRY
+    entry = form.format(source=source, destination=destination, kind=kind, rest=TRAFFIC[kind])
     return f'{head}[[traffic]]\n{entry}\n[record]\nevery = "10 ms"\ndatagrams = 50\n'
 
 
@@ -152,7 +157,11 @@ def library(seed: int) -> Iterator[Case]:
 def kinds() -> Iterator[Case]:
     """Every kind of traffic over one template, some over every template."""
     for number, template in enumerate(names("templates")):
-        for kind in names("traffic") if number == 0 else ("bulk", "messages", "cbr", "incast", "replay"):
+        for kind in (
+            [name for name in names("traffic") if name not in ALONE]
+            if number == 0
+            else ("bulk", "messages", "cbr", "incast", "replay")
+        ):
             yield Case(f"{kind} over {template}", built(template, kind), {}, 1)
 
 

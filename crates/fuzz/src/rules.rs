@@ -21,6 +21,7 @@ const MAY_BE_MISSING: &[&str] = &[
     "hosts",
     "message_latency",
     "round_time",
+    "iteration_time",
     "fct",
     "sender_fct",
     "copies",

@@ -25,7 +25,7 @@ const SLOW_READING_S: f64 = 4.0;
 /// Memory at which a run is stopped: a million connections at once need it.
 const RESIDENT_BYTES: u64 = 1 << 30;
 /// Tables that do not depend on what else is recorded.
-const ALWAYS: [&str; 4] = ["flows", "ports", "copies", "hosts"];
+const ALWAYS: [&str; 6] = ["flows", "ports", "copies", "hosts", "iterations", "ranks"];
 
 /// What became of a scenario that broke no rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,6 +32,7 @@ mod packetdrill;
 mod prr;
 mod quantity;
 mod queue;
+mod ranks;
 mod receive;
 mod rounds;
 mod rtt;
@@ -55,6 +56,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     guest::register(module)?;
     listing::register(module)?;
     quantity::register(module)?;
+    ranks::register(module)?;
     scenario::register(module)?;
     stats::register(module)?;
     toml::register(module)?;

@@ -17,6 +17,7 @@ mod hosts;
 mod info;
 mod names;
 mod pauses;
+mod ranks;
 mod recorder;
 mod rows;
 mod sink;
@@ -34,6 +35,7 @@ pub use hosts::{HostRow, HostSampleRow, LoggerGapRow};
 pub use info::InfoRow;
 pub use names::Text;
 pub use pauses::{HoldRow, PauseRow};
+pub use ranks::{IterationRow, OperationRow, RankRow};
 pub use recorder::{Recorder, TableData, Tables, TraceRecorder, specs, trace_specs};
 pub use rows::{
     DatagramRow, EventRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,

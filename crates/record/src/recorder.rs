@@ -14,6 +14,7 @@ use crate::hosts::{HostRow, HostSampleRow, LoggerGapRow};
 use crate::info::InfoRow;
 use crate::names::{self, Names, SharedNames, Text};
 use crate::pauses::{HoldRow, PauseRow};
+use crate::ranks::{IterationRow, OperationRow, RankRow};
 use crate::rows::{
     DatagramRow, EventRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
     TransmitSampleRow,
@@ -155,6 +156,9 @@ recorder! {
     limiter_samples: LimiterSampleRow,
     copies: CopyRow,
     copy_samples: CopySampleRow,
+    iterations: IterationRow,
+    ranks: RankRow,
+    operations: OperationRow,
     hosts: HostRow,
     host_samples: HostSampleRow,
     logger_gaps: LoggerGapRow,

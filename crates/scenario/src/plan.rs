@@ -190,6 +190,8 @@ pub struct Traffic {
     pub kind: Kind,
     /// Connections (or UDP streams), or for `transfers` the pairs that arrivals choose from.
     pub flows: Vec<FlowPlan>,
+    /// Of a parallel program, the groups that do it at once.
+    pub groups: Vec<Group>,
     pub start: Start,
     /// No new data or arrivals from here on.
     pub stop: Option<Time>,
@@ -221,6 +223,16 @@ impl Traffic {
             _ => sender.mss.0.min(receiver.mss.0) + u64::from(self.ip.tcp_headers_bytes()),
         }
     }
+}
+
+/// Ranks that do a parallel program together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    pub program: Arc<elephan_goal::Program>,
+    /// The host of each rank.
+    pub hosts: Vec<u32>,
+    /// Index of its first flow in [`Traffic::flows`]; its flows are the program's pairs, in their order.
+    pub first: usize,
 }
 
 /// One connection, stream or pair.
@@ -275,6 +287,8 @@ pub struct Record {
     pub info: bool,
     /// Rows of `messages`.
     pub messages: bool,
+    /// Rows of `operations`.
+    pub operations: bool,
     /// Rows of `events`.
     pub events: bool,
     /// Most rows of `datagrams` of each stream.

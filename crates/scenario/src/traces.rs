@@ -1,11 +1,11 @@
-//! Files that traffic entries name: the text of a trace (`replay`), the points of a distribution (`{ cdf = "mine.csv" }`), take
+//! Files that traffic entries name: the text of a trace or program (`replay`, `goal`), the points of a distribution (`{ cdf = "mine.csv" }`), take
 //! the file's place, so that whatever follows, the resolved scenario included, needs no file.
 
 use std::io::Read as _;
 use std::path::Path as FilePath;
 
 use elephan_link::driven::{TraceTable, What};
-use elephan_traffic::{Trace, parse_cdf, published};
+use elephan_traffic::{Kind, parse_cdf, published};
 
 use crate::error::Problem;
 use crate::gate::Gate;
@@ -21,7 +21,7 @@ pub(crate) enum Files<'a> {
     Refused(&'static str),
 }
 
-/// Puts `trace` in the place of every `file`, and points in that of every file of a `cdf`.
+/// Puts texts in the place of every `file` of a kind of traffic, and points in that of every file of a `cdf`.
 pub(crate) fn read(tree: &mut Node, files: Files<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     for section in ["traffic", "links"] {
@@ -29,7 +29,7 @@ pub(crate) fn read(tree: &mut Node, files: Files<'_>) -> Vec<Problem> {
         let Some(Value::Array(entries)) = found else { continue };
         for (i, entry) in entries.iter_mut().enumerate() {
             let at = at![section, i];
-            problems.extend(trace(entry, &at, files).err());
+            problems.extend(text_of_kind(entry, &at, files).err());
             distributions(entry, &at, files, &mut problems);
             if section == "links" {
                 driven(entry, &at, files, &mut problems);
@@ -131,19 +131,21 @@ pub(crate) fn text_of(name: &str, files: Files<'_>) -> Result<(String, String), 
     Ok((text, path))
 }
 
-fn trace(entry: &mut Node, at: &Path, files: Files<'_>) -> Result<(), Problem> {
-    if entry.get("kind").and_then(Node::as_text) != Some("replay") {
+/// Puts the text of the file that a kind of traffic names in the file's place.
+fn text_of_kind(entry: &mut Node, at: &Path, files: Files<'_>) -> Result<(), Problem> {
+    let kind = entry.get("kind").and_then(Node::as_text);
+    let Some(own) = Kind::ALL.iter().find(|info| Some(info.name) == kind).and_then(|info| info.texts.first()) else {
         return Ok(());
-    }
+    };
     let Some(file) = entry.get("file") else { return Ok(()) };
-    let (Some(name), None) = (file.as_text(), entry.get("trace")) else { return Ok(()) };
+    let (Some(name), None) = (file.as_text(), entry.get(own.key)) else { return Ok(()) };
     let problem = |message: String| Problem::new(at.key("file"), file.origin, message);
     let (text, path) = text_of(name, files).map_err(problem)?;
-    Trace::parse(&text).map_err(|e| problem(format!("{path}:{}", e.of_file())))?;
+    (own.check)(&text).map_err(|e| problem(format!("{path}:{e}")))?;
     let node = Node::text(text, file.origin);
     if let Some(table) = entry.as_table_mut() {
         let place = table.shift_remove_full("file").map(|(place, _, _)| place).unwrap_or(table.len());
-        table.shift_insert(place, "trace".to_owned(), Entry { key: node.origin, node });
+        table.shift_insert(place, own.key.to_owned(), Entry { key: node.origin, node });
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Flows: what an application does with a connection or a UDP stream, and what is known of it for the tables.
 
+use std::collections::VecDeque;
+
 use crate::packet::{Packets, Stamp, flags};
 use elephan_cc::Question;
 use elephan_cc::train::Arrival;
@@ -12,6 +14,7 @@ use elephan_traffic::{Generate, MessageQueue, Offer, Source};
 use elephan_units::{Span, Time};
 
 use crate::ids::LinkId;
+use crate::ranks::Due;
 use crate::roce::Roce;
 use crate::target::{NONE, Route};
 
@@ -168,6 +171,15 @@ pub enum Application {
         wakes: [u64; 2],
     },
     Datagrams(Box<Datagrams>),
+    /// A pair of ranks of a parallel program in `World::games`: bytes of all messages so far, those that are not in, and those whose
+    /// acknowledgement is waited for.
+    Ranks {
+        game: u32,
+        pair: u32,
+        total: u64,
+        due: VecDeque<Due>,
+        sent: VecDeque<Due>,
+    },
     /// One direction of a connection of programs, by its call.
     Program {
         call: u32,
@@ -243,6 +255,7 @@ impl Flow {
             Application::Messages(_)
             | Application::Transfer { .. }
             | Application::Copy { .. }
+            | Application::Ranks { .. }
             | Application::Program { .. } => {}
         }
     }
@@ -258,7 +271,10 @@ impl Flow {
         match &self.application {
             Application::Stream { next, .. } => at(next),
             Application::Messages(queue) => queue.next_arrival(),
-            Application::Transfer { .. } | Application::Copy { .. } | Application::Program { .. } => Time::NEVER,
+            Application::Transfer { .. }
+            | Application::Copy { .. }
+            | Application::Ranks { .. }
+            | Application::Program { .. } => Time::NEVER,
             Application::Datagrams(d) => at(&d.next),
         }
     }
@@ -273,6 +289,10 @@ impl Flow {
             }
             (Application::Messages(queue), _) if !is_sender || !queue.ended() => 0,
             (Application::Program { .. }, _) => 0,
+            (Application::Ranks { due, sent, .. }, _) => {
+                let next = if is_sender { sent.front() } else { due.front() };
+                next.map_or(u64::MAX, |message| message.end)
+            }
             (_, Some(size)) if done.is_none() => size,
             _ => u64::MAX,
         }

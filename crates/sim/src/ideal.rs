@@ -29,6 +29,9 @@ use crate::world::World;
 /// The Fast Open option with a cookie of eight bytes.
 const COOKIE_OPTION_BYTES: u32 = 12;
 
+/// About what an acknowledgement has (IP).
+const ANSWER_BYTES: u32 = 52;
+
 /// A link of a path.
 struct Hop {
     cost: FrameCost,
@@ -79,24 +82,19 @@ impl World {
     pub fn ideal(&self, flow: &Flow) -> Option<Span> {
         let bytes = flow.size.filter(|&bytes| bytes > 0 && !matches!(flow.application, Application::Datagrams(_)))?;
         let FlowPlan { from, to, sender, receiver } = flow.plan;
-        if let Some(options) = &self.plan.traffic[flow.traffic as usize].roce {
-            return self.ideal_roce(flow.traffic, from, to, options, bytes);
+        if self.plan.traffic[flow.traffic as usize].roce.is_some() {
+            return self.stream_alone(flow.traffic, flow.plan, bytes).map(|(_, all)| all);
         }
         let (there, back) = (self.path(from, to)?, self.path(to, from)?);
         let (s, r) = (&*self.plan.options[sender as usize], &*self.plan.options[receiver as usize]);
-        let both = s.timestamps && r.timestamps;
-        let options = s.ip.bits() | if both { OPTION_TIMESTAMPS } else { 0 };
-        let headers = Segment { flags: Flags::ACK, options, ..Segment::default() };
-        let mss = s.mss.0.min(r.mss.0) - u64::from(headers.header_bytes() - Segment::default().header_bytes());
-        let of = |len: u64| Segment { len: len as u32, ..headers }.ip_bytes();
         let early = self.sockets.get(flow.receiver as usize).map_or(0, |socket| socket.endpoint.fast_open_data());
         let syn = if early > 0 { early as u32 + COOKIE_OPTION_BYTES } else { 0 } + syn_bytes(s, None);
         let mut ps = through(&there, 0, 0, syn) + self.way_in_ps(to);
         let left = bytes.saturating_sub(early);
         if left > 0 {
-            let full = (left - 1) / mss;
+            let (full, full_bytes, last_bytes) = Packing::of(s, r).packets(left);
             ps += through(&back, 0, 0, syn_bytes(r, Some(s)))
-                + through(&there, full, of(mss), of(left - full * mss))
+                + through(&there, full, full_bytes, last_bytes)
                 + self.way_in_ps(to)
                 + self.way_in_ps(from);
         }
@@ -108,19 +106,25 @@ impl World {
         self.plan.nodes[host as usize].models.receive.as_ref().map_or(0, |receive| u128::from(receive.delay.ps()))
     }
 
-    /// One message of RoCE: no handshake.
-    fn ideal_roce(
-        &self,
-        traffic: u32,
-        from: u32,
-        to: u32,
-        options: &elephan_roce::Options,
-        bytes: u64,
-    ) -> Option<Span> {
-        let headers = self.roce_headers(traffic);
-        let full = bytes.saturating_sub(1) / options.mtu.0;
-        let of = |len: u64| len as u32 + headers;
-        let ps = through(&self.path(from, to)?, full, of(options.mtu.0), of(bytes - full * options.mtu.0));
+    /// How long the first link, and how long the whole way, takes for so many bytes of a stream that has the network alone and no window.
+    pub fn stream_alone(&self, traffic: u32, plan: FlowPlan, bytes: u64) -> Option<(Span, Span)> {
+        let path = self.path(plan.from, plan.to)?;
+        let (full, full_bytes, last_bytes) = match &self.plan.traffic[traffic as usize].roce {
+            Some(options) => roce_packets(options, self.roce_headers(traffic), bytes),
+            None => {
+                let [sender, receiver] = [plan.sender, plan.receiver].map(|end| &*self.plan.options[end as usize]);
+                Packing::of(sender, receiver).packets(bytes)
+            }
+        };
+        let span = |ps| Span(u64::try_from(ps).unwrap_or(u64::MAX));
+        let first = path.first()?;
+        let busy = u128::from(full) * first.transmission_ps(full_bytes) + first.transmission_ps(last_bytes);
+        Some((span(busy), span(through(&path, full, full_bytes, last_bytes) + self.way_in_ps(plan.to))))
+    }
+
+    /// How long a small packet takes back, in an empty network.
+    pub fn answer_alone(&self, plan: FlowPlan) -> Option<Span> {
+        let ps = through(&self.path(plan.to, plan.from)?, 0, 0, ANSWER_BYTES) + self.way_in_ps(plan.from);
         Some(Span(u64::try_from(ps).unwrap_or(u64::MAX)))
     }
 
@@ -161,6 +165,36 @@ impl World {
         let delay_ps = [link.delay, latency, device].map(|span| u128::from(span.ps())).iter().sum();
         Hop { cost: link.framing.cost(), rate_bps: link.rate.bps(), delay_ps, side_by_side: 1 }
     }
+}
+
+/// How a connection cuts its stream.
+struct Packing {
+    headers: Segment,
+    mss: u64,
+}
+
+impl Packing {
+    fn of(sender: &Options, receiver: &Options) -> Packing {
+        let both = sender.timestamps && receiver.timestamps;
+        let options = sender.ip.bits() | if both { OPTION_TIMESTAMPS } else { 0 };
+        let headers = Segment { flags: Flags::ACK, options, ..Segment::default() };
+        let added = u64::from(headers.header_bytes() - Segment::default().header_bytes());
+        Packing { headers, mss: sender.mss.0.min(receiver.mss.0) - added }
+    }
+
+    /// Full packets, the bytes (IP) of one, and those of the last.
+    fn packets(&self, bytes: u64) -> (u64, u32, u32) {
+        let full = bytes.saturating_sub(1) / self.mss;
+        let of = |len: u64| Segment { len: len as u32, ..self.headers }.ip_bytes();
+        (full, of(self.mss), of(bytes - full * self.mss))
+    }
+}
+
+/// The same of RoCE.
+fn roce_packets(options: &elephan_roce::Options, headers: u32, bytes: u64) -> (u64, u32, u32) {
+    let full = bytes.saturating_sub(1) / options.mtu.0;
+    let of = |len: u64| len as u32 + headers;
+    (full, of(options.mtu.0), of(bytes - full * options.mtu.0))
 }
 
 /// IP bytes of the SYN of `own`, or of its answer to that of `peer`.

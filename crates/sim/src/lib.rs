@@ -25,6 +25,7 @@ mod observed;
 mod packet;
 mod pauses;
 mod program;
+mod ranks;
 mod roce;
 mod rows;
 mod sample;

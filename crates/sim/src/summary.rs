@@ -28,6 +28,7 @@ impl World {
         self.write_log()?;
         self.write_rest()?;
         let copies = self.finish_copies()?;
+        self.finish_games();
         if let Some(captures) = self.net.captures.take() {
             captures.finish()?;
         }
@@ -67,6 +68,7 @@ impl World {
         put("hosts", hosts);
         put("message_latency", self.tables.latencies.summary());
         put("round_time", self.tables.rounds.summary());
+        put("iteration_time", self.tables.iterations.summary());
         put("fct", self.tables.completions.summary());
         put("sender_fct", self.tables.acknowledged.summary());
         put("copies", copies);

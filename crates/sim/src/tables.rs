@@ -32,6 +32,8 @@ pub struct Tables {
     pub completions: Spread,
     /// From the beginning of each round of an `incast` to its last answer.
     pub rounds: Spread,
+    /// From the beginning of each iteration of ranks until all have done everything.
+    pub iterations: Spread,
     /// The same transfers until the sender had the last byte acknowledged, and their completion over the ideal.
     pub acknowledged: Spread,
     pub slowdowns: Spread,
@@ -95,6 +97,7 @@ impl Tables {
             latencies: Spread::default(),
             completions: Spread::default(),
             rounds: Spread::default(),
+            iterations: Spread::default(),
             acknowledged: Spread::default(),
             slowdowns: Spread::default(),
             ended: Vec::new(),

@@ -24,6 +24,7 @@ use crate::ids::LinkId;
 use crate::net::{self, Delivered, Layout, Net, Onward, Paths};
 use crate::observed::observed_ports;
 use crate::program::Program;
+use crate::ranks::Games;
 use crate::roce::Roce;
 use crate::tables::Tables;
 use crate::target::Target;
@@ -52,6 +53,8 @@ pub struct World {
     pub clocks: Vec<Clock>,
     /// Transfers from disk to disk.
     pub copies: Copies,
+    /// Parallel programs, a group of ranks each.
+    pub games: Games,
     pub flows_made: u32,
     pub tables: Tables,
     pub recorder: Recorder,
@@ -105,6 +108,7 @@ impl World {
             arrivals: Vec::new(),
             clocks: Vec::new(),
             copies: Copies::default(),
+            games: Games::default(),
             flows_made: 0,
             tables,
             recorder,
@@ -206,6 +210,7 @@ impl World {
             arrivals: self.arrivals.clone(),
             clocks: self.clocks.clone(),
             copies: self.copies.clone(),
+            games: self.games.clone(),
             flows_made: self.flows_made,
             tables,
             recorder,
@@ -331,6 +336,7 @@ impl World {
             Target::Socket(socket) => self.ring(now, socket),
             Target::Arrivals(place) => self.arrival(now, place),
             Target::Clock(place) => self.strike(now, place),
+            Target::Ranks(place) => self.ranks_computed(now, place),
             Target::DiskRead(place) => self.disk_is_done(now, place, true),
             Target::DiskWrite(place) => self.disk_is_done(now, place, false),
             Target::Flow(flow) => self.application(now, flow),

@@ -26,6 +26,9 @@ pub struct Answers {
     pub has_messages: bool,
     /// Whether all senders to a receiver answer it at once, in rounds.
     pub has_rounds: bool,
+    /// Whether its hosts are ranks that do a parallel program in iterations, and whether that is a collective operation.
+    pub iterates: bool,
+    pub is_collective: bool,
     /// Whether it copies from disk to disk.
     pub copies: bool,
     /// Whether a flow is a burst: a known number of datagrams, whose losses tell how much memory lies before a slower link.
@@ -54,7 +57,7 @@ impl Kind {
         let is_datagram = matches!(carrier, Carrier::Datagrams(_));
         Answers {
             protocol: carrier.protocol(),
-            opens_its_own: carrier.arrives() || carrier == Carrier::Copy,
+            opens_its_own: carrier.arrives() || matches!(carrier, Carrier::Copy | Carrier::Ranks),
             packet_bytes: carrier.packet_bytes(),
             payload_bytes,
             flow_bytes: self.flow_bytes(),
@@ -62,6 +65,8 @@ impl Kind {
             ends: carrier.arrives() || carrier == Carrier::Copy || self.flow_bytes().is_some(),
             has_messages: matches!(carrier, Carrier::Messages(_)),
             has_rounds: matches!(self.shared(), Some(Shared::Receiver { .. })),
+            iterates: self.parallel().is_some(),
+            is_collective: self.parallel().is_some_and(|parallel| parallel.operation().is_some()),
             copies: self.copy().is_some(),
             is_burst: is_datagram && self.flow_bytes().is_some(),
             is_random: self.is_random(u64::MAX),

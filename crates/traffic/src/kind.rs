@@ -35,6 +35,8 @@ pub enum Carrier {
     Users(u32),
     /// TCP, several connections of one transfer from disk to disk: a [`Program`](elephan_host::copy::Program) says when and how much, not a generator.
     Copy,
+    /// TCP, a connection for each pair of ranks of a parallel program that talk: [`Parallel`](crate::Parallel) says when and how much, not a generator.
+    Ranks,
     /// TCP and UDP, as programs outside the simulation open connections and send datagrams.
     Program,
     /// UDP, one generator per flow: each offer is one datagram of so many payload bytes, at most these.
@@ -62,6 +64,7 @@ impl Carrier {
             | Carrier::Transfers
             | Carrier::Users(_)
             | Carrier::Copy
+            | Carrier::Ranks
             | Carrier::Program => None,
         }
     }
@@ -82,6 +85,7 @@ impl Carrier {
             | Carrier::Transfers
             | Carrier::Users(_)
             | Carrier::Copy
+            | Carrier::Ranks
             | Carrier::Program => None,
         }
     }
@@ -95,6 +99,7 @@ impl Carrier {
             | Carrier::Transfers
             | Carrier::Users(_)
             | Carrier::Copy
+            | Carrier::Ranks
             | Carrier::Program => None,
         }
     }
@@ -148,6 +153,14 @@ impl Setting<'_> {
     }
 }
 
+/// A kind whose key `file` names a file: its text takes the file's place, under another key.
+#[derive(Clone, Copy)]
+pub struct TextOfFile {
+    pub key: &'static str,
+    /// What is wrong with the text, after the path of the file: the line and a message.
+    pub check: fn(&str) -> Result<(), String>,
+}
+
 /// A row of the list of kinds.
 #[derive(Clone, Copy)]
 pub struct KindInfo {
@@ -156,6 +169,8 @@ pub struct KindInfo {
     pub about: &'static str,
     /// The schema of the kind's own keys.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// The text of its file, if it may name one.
+    pub texts: &'static [TextOfFile],
 }
 
 impl std::fmt::Debug for KindInfo {
@@ -187,10 +202,11 @@ macro_rules! name {
 }
 pub(crate) use name;
 
-/// One line `module::Type, "what it is";` per kind; the kind is called like its module, `_` written `-`. The macros `each_kind!` and
+/// One line `module::Type, "what it is";` per kind; the kind is called like its module, `_` written `-`. A kind that may name a file adds
+/// `, text "key" check;` ([`TextOfFile`]). The macros `each_kind!` and
 /// `each_source!` match the enums of all specifications and of all generators, for [`elephan_units::dispatch!`].
 macro_rules! registry {
-    (($d:tt) $($module:ident :: $kind:ident, $about:literal;)+) => {
+    (($d:tt) $($module:ident :: $kind:ident, $about:literal $(, text $key:literal $check:path)?;)+) => {
         $(mod $module; pub use $module::$kind;)+
 
         /// What a traffic entry sends: a table with the key `kind` and the kind's own keys.
@@ -228,6 +244,7 @@ macro_rules! registry {
                     name: $crate::kind::name!($module),
                     about: $about,
                     schema: <$kind as schemars::JsonSchema>::json_schema,
+                    texts: &[$($crate::TextOfFile { key: $key, check: $check })?],
                 },)+
             ];
 

@@ -14,6 +14,7 @@ mod destinations;
 mod distribution;
 mod gaps;
 mod kind;
+mod parallel;
 mod quantity;
 mod queue;
 mod start;
@@ -25,7 +26,8 @@ pub use cdf::{Cdf, parse_cdf, published};
 pub use destinations::Destinations;
 pub use distribution::{Distribution, Lognormal, Pareto, Sampler};
 pub use gaps::{Bursts, Gap, GapDistribution, Gaps, Interval};
-pub use kind::{Carrier, KindInfo, Offer, Part, Setting, Shared};
+pub use kind::{Carrier, KindInfo, Offer, Part, Setting, Shared, TextOfFile};
+pub use parallel::{Order, Parallel, Work};
 pub use quantity::Quantity;
 pub use queue::{Message, MessageQueue};
 pub use spec::{Generate, Spec};
@@ -47,7 +49,9 @@ kind::registry! {
     disk_copy::DiskCopy, "A file from disk to disk by bbcp or GridFTP, over one or several streams.";
     writes::Writes, "What an application wrote and when: times and sizes over one connection.";
     program::Program, "Real programs that open connections and send datagrams in virtual time.";
-    replay::Replay, "The flows of a trace: each a transfer with its start and size from a CSV file.";
+    replay::Replay, "The flows of a trace: each a transfer with its start and size from a CSV file.", text "trace" crate::trace::check;
+    collective::Collective, "A collective operation of ranks, such as an all-reduce, again and again.";
+    goal::Goal, "A parallel program in GOAL: what ranks compute, send and receive.", text "program" goal::check;
 }
 
 // After the registry, whose macros it needs.

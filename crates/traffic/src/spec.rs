@@ -66,6 +66,11 @@ dispatch! {
             None
         }
 
+        /// Returns the parallel program whose ranks its hosts are, if they are.
+        fn parallel(&self) -> Option<crate::Parallel> {
+            None
+        }
+
         /// Returns the programs that send, if it is programs that do.
         fn programs(&self) -> Option<&crate::Program> {
             None

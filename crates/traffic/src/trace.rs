@@ -89,6 +89,11 @@ impl Trace {
     }
 }
 
+/// What is wrong with the text of a file, if anything is.
+pub(crate) fn check(text: &str) -> Result<(), String> {
+    Trace::parse(text).map(drop).map_err(|error| error.of_file())
+}
+
 /// Picoseconds in the unit that a column's name ends with, if it is `prefix` and a unit of time.
 pub(crate) fn units_of_time(column: &str, prefix: &str) -> Option<u64> {
     let unit = column.strip_prefix(prefix)?;

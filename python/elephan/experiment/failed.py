@@ -121,7 +121,7 @@ class Network:
         drawn = offered.Graph({node: self._forwards(node) for node in self.near}, [(a, b) for a, b in self.links])
         demands: dict[tuple[str, str], float] = {}
         for entry in self.resolved.get("traffic", []):
-            pairs = [(x, y) for x in self._hosts(entry["from"]) for y in self._hosts(entry["to"]) if x != y]
+            pairs = [(x, y) for x in self._hosts(entry["from"]) for y in self._hosts(_receivers(entry)) if x != y]
             load = self._load(entry)
             if math.isnan(load):
                 raise InputError(
@@ -151,7 +151,7 @@ class Network:
 
         cut, unserved = [], 0.0
         for entry in self.resolved.get("traffic", []):
-            pairs = {joined(x, y) for x in self._hosts(entry["from"]) for y in self._hosts(entry["to"]) if x != y}
+            pairs = {joined(x, y) for x in self._hosts(entry["from"]) for y in self._hosts(_receivers(entry)) if x != y}
             if pairs <= {True}:
                 continue
             if True in pairs:
@@ -191,7 +191,7 @@ class Network:
         own, said = kinds.traffic(entry), entry.get("load", entry.get("rate"))
         if said is None or own.get("is_burst"):
             return math.nan
-        each = len(self._hosts(entry["from"])) * len(self._hosts(entry["to"])) * int(entry.get("connections", 1))
+        each = len(self._hosts(entry["from"])) * len(self._hosts(_receivers(entry))) * int(entry.get("connections", 1))
         if payload := own.get("payload_bytes"):  # a rate on the wire
             return bits_per_second(said) * each * float(payload) / (float(own["packet_bytes"]) + _FRAME_BYTES)
         return bits_per_second(said) * (1 if own.get("opens_its_own") else each)
@@ -203,6 +203,11 @@ class Network:
         entries = written if isinstance(written, list) else written.get("traffic", [])
         names, left = [one["name"] for one in self.resolved["traffic"]], {*cut}
         return [{**one, "name": name} for name, one in zip(names, entries, strict=True) if name not in left]
+
+
+def _receivers(entry: Mapping[str, Any]) -> Any:
+    """Returns the hosts that a traffic entry names as receivers; ranks receive from each other."""
+    return entry.get("to", entry["from"])
 
 
 def _is_rate(value: Any) -> bool:

@@ -46,7 +46,7 @@ class Scenario(ScenarioModel):
     traffic: Who sends what when: `[[traffic]]`. Default: [].
     change: What changes during the run: `[[change]]`.
     record: What is written down. Default: { flows = true, statistics = false, info = false, ports = "switches", messages = true,
-        events = true, datagrams = 0, captures = "none" }.
+        operations = false, events = true, datagrams = 0, captures = "none" }.
     sweep: Parameters to vary; `run` ignores it.
     """
 
@@ -81,6 +81,8 @@ class Scenario(ScenarioModel):
             | Writes
             | ProgramTraffic
             | Replay
+            | Collective
+            | Goal
             | dict[str, Any]
         ]
         | None
@@ -1185,6 +1187,7 @@ class Pcp(Table):
     patience: Round trips in vain after which the reaction to queues is divided. Default: 3.
     tit_for_tat: What the reaction to queues is divided by when it is in vain. Default: 10.0.
     history: Whether the rate of the last connection to the same host is remembered. Default: true.
+    remembered: Which rate of that connection is remembered: `last`, `largest`, or `mean` (over its packets). Default: "last".
     history_share: The first rate that is probed with history, over the rate remembered. Default: 0.3333333333333333.
     beta: Share of the rate that the loss of a base packet leaves. Default: 0.5.
     rtt_max: The longest time between two base packets; the round-trip time where none is known. Default: "1 s".
@@ -1212,6 +1215,7 @@ class Pcp(Table):
     patience: int | None = None
     tit_for_tat: float | None = None
     history: bool | None = None
+    remembered: Literal["last", "largest", "mean"] | None = None
     history_share: float | None = None
     beta: float | None = None
     rtt_max: Time | None = None
@@ -3020,8 +3024,8 @@ class Bulk(Table):
     """One stream of bytes as fast as TCP takes it: endless, or of a given size.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
-    to: Receiving hosts.
     name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
     pairing: Which senders send to which receivers. Default: "auto".
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
@@ -3046,8 +3050,8 @@ class Bulk(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "bulk")
 
     from_: str | list[str]
-    to: str | list[str]
     name: str | None = None
+    to: str | list[str] | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
@@ -3160,9 +3164,9 @@ class Messages(Table):
     """Messages of random size at random times over one connection, with their latency.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
-    to: Receiving hosts.
     size: Size of a message.
     name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
     pairing: Which senders send to which receivers. Default: "auto".
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
@@ -3193,9 +3197,9 @@ class Messages(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "messages")
 
     from_: str | list[str]
-    to: str | list[str]
     size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
     name: str | None = None
+    to: str | list[str] | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
@@ -3305,9 +3309,9 @@ class Transfers(Table):
     """Arrivals of whole transfers, each a new connection between a random pair.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
-    to: Receiving hosts.
     size: Size of a transfer.
     name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
     pairing: Which senders send to which receivers. Default: "auto".
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
@@ -3334,9 +3338,9 @@ class Transfers(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "transfers")
 
     from_: str | list[str]
-    to: str | list[str]
     size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
     name: str | None = None
+    to: str | list[str] | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
@@ -3427,10 +3431,10 @@ class Users(Table):
     """Users in a closed loop: each thinks, transfers over a new connection, repeats.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
-    to: Receiving hosts.
     size: Size of a transfer.
     think: How long a user thinks before each transfer, the first included.
     name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
     pairing: Which senders send to which receivers. Default: "auto".
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
@@ -3455,10 +3459,10 @@ class Users(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "users")
 
     from_: str | list[str]
-    to: str | list[str]
     size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
     think: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
     name: str | None = None
+    to: str | list[str] | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
@@ -3547,9 +3551,9 @@ class Cbr(Table):
     """UDP packets of one size at a constant (or Poisson) rate on the wire.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
-    to: Receiving hosts.
     rate: Rate on the wire, headers and framing of the first link included.
     name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
     pairing: Which senders send to which receivers. Default: "auto".
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
@@ -3575,9 +3579,9 @@ class Cbr(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "cbr")
 
     from_: str | list[str]
-    to: str | list[str]
     rate: Rate
     name: str | None = None
+    to: str | list[str] | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
@@ -3667,9 +3671,9 @@ class Burst(Table):
     """UDP packets one right behind the other, a given number of them.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
-    to: Receiving hosts.
     packets: How many packets.
     name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
     pairing: Which senders send to which receivers. Default: "auto".
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
@@ -3695,9 +3699,9 @@ class Burst(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "burst")
 
     from_: str | list[str]
-    to: str | list[str]
     packets: int
     name: str | None = None
+    to: str | list[str] | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
@@ -3787,8 +3791,8 @@ class Frames(Table):
     """Ethernet frames of one size without IP, at a fixed rate or at random times.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
-    to: Receiving hosts.
     name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
     pairing: Which senders send to which receivers. Default: "auto".
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
@@ -3818,8 +3822,8 @@ class Frames(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "frames")
 
     from_: str | list[str]
-    to: str | list[str]
     name: str | None = None
+    to: str | list[str] | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
@@ -3913,9 +3917,9 @@ class Incast(Table):
     """A receiver asks all its senders at once for an answer each, again and again.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
-    to: Receiving hosts.
     size: Size of each sender's answer.
     name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
     pairing: Which senders send to which receivers. Default: "auto".
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
@@ -3942,9 +3946,9 @@ class Incast(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "incast")
 
     from_: str | list[str]
-    to: str | list[str]
     size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
     name: str | None = None
+    to: str | list[str] | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
@@ -4035,9 +4039,9 @@ class Onoff(Table):
     """Self-similar background: superposed on/off sources with Pareto periods, as UDP.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
-    to: Receiving hosts.
     load: Mean rate on the wire of all sources together, headers and framing of the first link included.
     name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
     pairing: Which senders send to which receivers. Default: "auto".
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
@@ -4068,9 +4072,9 @@ class Onoff(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "onoff")
 
     from_: str | list[str]
-    to: str | list[str]
     load: Rate
     name: str | None = None
+    to: str | list[str] | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
@@ -4164,8 +4168,8 @@ class DiskCopy(Table):
     """A file from disk to disk by bbcp or GridFTP, over one or several streams.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
-    to: Receiving hosts.
     name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
     pairing: Which senders send to which receivers. Default: "auto".
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
@@ -4198,8 +4202,8 @@ class DiskCopy(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "disk-copy")
 
     from_: str | list[str]
-    to: str | list[str]
     name: str | None = None
+    to: str | list[str] | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
@@ -4296,10 +4300,10 @@ class Writes(Table):
     """What an application wrote and when: times and sizes over one connection.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
-    to: Receiving hosts.
     at: When the application writes, counted from `start`, in ascending order.
     size: How much it writes each time: as many sizes as times.
     name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
     pairing: Which senders send to which receivers. Default: "auto".
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
@@ -4323,10 +4327,10 @@ class Writes(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "writes")
 
     from_: str | list[str]
-    to: str | list[str]
     at: list[Time]
     size: list[Size]
     name: str | None = None
+    to: str | list[str] | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
@@ -4414,8 +4418,8 @@ class ProgramTraffic(Table):
     """Real programs that open connections and send datagrams in virtual time.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
-    to: Receiving hosts.
     name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
     pairing: Which senders send to which receivers. Default: "auto".
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
@@ -4442,8 +4446,8 @@ class ProgramTraffic(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "program")
 
     from_: str | list[str]
-    to: str | list[str]
     name: str | None = None
+    to: str | list[str] | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
@@ -4546,8 +4550,8 @@ class Replay(Table):
     """The flows of a trace: each a transfer with its start and size from a CSV file.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
-    to: Receiving hosts.
     name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
     pairing: Which senders send to which receivers. Default: "auto".
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
@@ -4574,8 +4578,8 @@ class Replay(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "replay")
 
     from_: str | list[str]
-    to: str | list[str]
     name: str | None = None
+    to: str | list[str] | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
@@ -4661,6 +4665,268 @@ class Replay(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Collective(Table):
+    """A collective operation of ranks, such as an all-reduce, again and again.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    operation: What the ranks do together: `all-reduce`, `all-gather`, `reduce-scatter`, `broadcast` or `all-to-all`.
+    algorithm: How: `ring`, `recursive-doubling`, `halving-doubling`, `binomial-tree` or `pairwise`.
+    size: Size of the result at a rank; of an all-to-all what each rank sends in all, of a broadcast the message.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
+    roce: Options of these connections with `transport = "roce"`.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
+    chunks: Parts in which a ring sends each piece, one after the other. Default: 1.
+    group: Ranks that do it together; the hosts then are several groups, which do it at once. Without it all hosts are one group.
+    stride: How many ranks apart the members of a group are. Default: 1.
+    order: Which host is which rank. Default: "packed".
+    iterations: How often they do it. Default: 1.
+    eager: Largest message whose send is done as soon as it has been handed over (eager); that of a larger one is when it is
+        acknowledged. Default: "65.535 KB".
+    compute: How long each rank computes before each iteration.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "collective")
+
+    from_: str | list[str]
+    operation: Literal["all-reduce", "all-gather", "reduce-scatter", "broadcast", "all-to-all"]
+    algorithm: Literal["ring", "recursive-doubling", "halving-doubling", "binomial-tree", "pairwise"]
+    size: Size
+    name: str | None = None
+    to: str | list[str] | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "prague",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "explicit_rate",
+            "copa",
+            "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Prague
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | ExplicitRate
+        | Copa
+        | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoCongestionControl
+        | Guest
+        | Program
+        | ControllerFactory
+        | dict[str, Any]
+        | None
+    ) = None
+    transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
+    tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
+    roce: Roce | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
+    chunks: int | None = None
+    group: int | None = None
+    stride: int | None = None
+    order: Literal["packed", "spread", "random"] | None = None
+    iterations: int | None = None
+    eager: Size | None = None
+    compute: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Goal(Table):
+    """A parallel program in GOAL: what ranks compute, send and receive.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    to: Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
+        Python, or a program. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
+    roce: Options of these connections with `transport = "roce"`.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
+    file: File with the program. Its path starts in the folder of the scenario file.
+    program: The program itself, in place of `file`; a resolved scenario has it so.
+    order: Which host is which rank. Default: "packed".
+    iterations: How often they do it. Default: 1.
+    eager: Largest message whose send is done as soon as it has been handed over (eager); that of a larger one is when it is
+        acknowledged. Default: "65.535 KB".
+    compute: How long each rank computes before each iteration.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "goal")
+
+    from_: str | list[str]
+    name: str | None = None
+    to: str | list[str] | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "prague",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "explicit_rate",
+            "copa",
+            "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Prague
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | ExplicitRate
+        | Copa
+        | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoCongestionControl
+        | Guest
+        | Program
+        | ControllerFactory
+        | dict[str, Any]
+        | None
+    ) = None
+    transport: Literal["tcp", "roce"] | None = None
+    ip: Literal["v4", "v6"] | None = None
+    tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
+    roce: Roce | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
+    file: str | None = None
+    program: str | None = None
+    order: Literal["packed", "spread", "random"] | None = None
+    iterations: int | None = None
+    eager: Size | None = None
+    compute: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Change(Table):
     """What is different from some time on: a link slows down, another congestion control takes over. What is not named stays as
     it is.
@@ -4690,6 +4956,8 @@ class Record(Table):
     ports: Ports to sample: `"switches"` (where queues form), `"all"`, `"none"`, or an array of names such as `["sw->server",
         "client[0]->sw"]`. Default: "switches".
     messages: Whether each message and transfer has its row in `messages`. Default: true.
+    operations: Whether what each rank of a parallel program does has its row in `operations`: each computation, message and wait.
+        Default: false.
     events: Whether drops, pauses, timeouts and other rare things have their rows in `events`. Default: true.
     datagrams: How many datagrams (or raw frames) of each stream its receiver logs in `datagrams`, with their numbers and times of
         arrival: the first so many that come, 0 for none. Default: 0.
@@ -4704,6 +4972,7 @@ class Record(Table):
     info: bool | None = None
     ports: Literal["switches", "all", "none"] | list[str] | None = None
     messages: bool | None = None
+    operations: bool | None = None
     events: bool | None = None
     datagrams: int | None = None
     captures: Literal["hosts", "none"] | list[str] | None = None
@@ -4742,6 +5011,7 @@ __all__ = [
     "Change",
     "Classic",
     "Codel",
+    "Collective",
     "Compound",
     "Copa",
     "Coroutine",
@@ -4769,6 +5039,7 @@ __all__ = [
     "FqPie",
     "Frames",
     "GilbertElliott",
+    "Goal",
     "Griddt",
     "Guest",
     "Highspeed",

@@ -33,15 +33,18 @@ def samples(resolved: Mapping[str, Any]) -> str:
     return "" if "every" in resolved.get("record", {}) else "it is of samples: set record.every"
 
 
-def _recorded(table: str) -> Callable[[Mapping[str, Any]], str]:
-    """A table that `record` can turn off."""
-    return lambda resolved: "" if resolved.get("record", {}).get(table, True) else f"it is of {table}: set record.{table}"
+def _recorded(table: str, *, given: bool = True) -> Callable[[Mapping[str, Any]], str]:
+    """A table that `record` can turn off, or on where it is not `given`."""
+    return lambda resolved: "" if resolved.get("record", {}).get(table, given) else f"it is of {table}: set record.{table}"
 
 
 recorded_messages, recorded_events = _recorded("messages"), _recorded("events")
+recorded_operations = _recorded("operations", given=False)
 
 
 messages = _traffic("has_messages", "no traffic of the scenario has messages (fct_ns is of transfers)")
 rounds = _traffic("has_rounds", "no traffic of the scenario has rounds, as incast has")
+iterations = _traffic("iterates", "no traffic of the scenario has ranks, as collective has")
+collectives = _traffic("is_collective", "no traffic of the scenario is a collective operation")
 copies = _traffic("copies", "no traffic of the scenario copies from disk to disk, as disk-copy does")
 bursts = _traffic("is_burst", "no traffic of the scenario is a burst of datagrams, as burst is")

@@ -24,6 +24,9 @@ RUN = {
     "limiter_samples": ("time_ns", "host", "port", "destination"),
     "copies": ("copy", "traffic"),
     "copy_samples": ("time_ns", "copy"),
+    "iterations": ("traffic", "group", "iteration", "ranks"),
+    "ranks": ("traffic", "group", "iteration", "rank", "host"),
+    "operations": ("traffic", "group", "iteration", "rank", "kind"),
     "hosts": ("host", "cpu", "frames"),
     "host_samples": ("time_ns", "host", "cpu"),
     "logger_gaps": ("host", "begin_ns"),
@@ -127,6 +130,21 @@ class RunTables:
     def copy_samples(self) -> pa.Table:
         """A row is the state of a transfer from disk to disk at a sample time."""
         return self.tables["copy_samples"]
+
+    @property
+    def iterations(self) -> pa.Table:
+        """A row is an iteration of a group of ranks: a collective operation, or a program in GOAL, done once."""
+        return self.tables["iterations"]
+
+    @property
+    def ranks(self) -> pa.Table:
+        """A row is a rank in an iteration."""
+        return self.tables["ranks"]
+
+    @property
+    def operations(self) -> pa.Table:
+        """A row is something that a rank did in an iteration that came to its end: with `record.operations`."""
+        return self.tables["operations"]
 
     @property
     def hosts(self) -> pa.Table:

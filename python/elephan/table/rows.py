@@ -268,6 +268,29 @@ class Part:
         return found
 
     @cached_property
+    def datagrams(self) -> pa.Table:
+        return self._in_time(self._of_flows(self._run.datagrams))
+
+    def _of_entries(self, table: pa.Table) -> pa.Table:
+        """Rows of these traffic entries, of a table that knows no flows."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for name, values in self._flow_conditions:
+            if name != "traffic":
+                raise NoSuchPart(f"ranks are of a traffic entry, not of a {name}")
+            table = table.filter(pc.is_in(table.column(name), value_set=pa.array(values)))
+        return table
+
+    @cached_property
+    def iterations(self) -> pa.Table:
+        return self._in_time(self._of_entries(self._run.iterations), "begin_ns")
+
+    @cached_property
+    def ranks(self) -> pa.Table:
+        return self._of_entries(self._run.ranks)
+
+    @cached_property
     def switch_samples(self) -> pa.Table:
         return self._in_time(self._run.switch_samples)
 

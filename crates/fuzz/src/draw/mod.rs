@@ -5,6 +5,7 @@
 
 mod network;
 mod promise;
+mod ranks;
 mod special;
 mod traffic;
 mod valid;

@@ -8,7 +8,7 @@ use super::{Draw, Table, rate, time};
 /// Keys of which an entry has one.
 const EITHER: [&str; 4] = ["load", "rate_per_s", "arrivals_per_s", "gap"];
 /// Kinds of traffic that RoCE can carry.
-const RDMA: [&str; 6] = ["bulk", "messages", "transfers", "users", "incast", "replay"];
+const RDMA: [&str; 8] = ["bulk", "messages", "transfers", "users", "incast", "replay", "collective", "goal"];
 
 /// What programs outside the simulation send: a run without them refuses it.
 const OF_PROGRAMS: &str = "program";
@@ -82,6 +82,9 @@ impl<'a> Draw<'a> {
         }
         if entry["kind"] == "replay" {
             entry.insert("trace".to_owned(), self.draw_trace().into());
+        }
+        if let Some("collective" | "goal") = entry["kind"].as_str() {
+            self.draw_ranks(&mut entry);
         }
         if entry["kind"].as_str().is_some_and(|kind| RDMA.contains(&kind)) && self.chance(0.2) {
             let model = self.pick(&["dcqcn", "timely", "hpcc", "swift", "none"]);

@@ -10,7 +10,7 @@ use elephan_tcp::{IpVersion, Overrides};
 use elephan_traffic::{Carrier, Kind, Shared, Spec as _};
 use elephan_units::{Span, Time, stop};
 
-use super::pairs::pairs;
+use super::pairs::{Pairs, pairs};
 use super::resolver::Resolver;
 use crate::elsewhere;
 use crate::overrides::traffic_names;
@@ -154,6 +154,8 @@ impl Resolver<'_> {
             self.report(at.key("connections"), message);
         } else if carrier == Carrier::Copy && traffic.connections != 1 {
             self.report(at.key("connections"), format!("{name} has streams; leave this out"));
+        } else if carrier == Carrier::Ranks {
+            self.check_ranks(at, traffic);
         }
     }
 
@@ -194,22 +196,22 @@ impl Resolver<'_> {
     ) -> Option<Traffic> {
         let at = at!["traffic", entry];
         let from = self.hosts(&at.key("from"), traffic.from.names(), &traffic.kind);
-        let to = self.hosts(&at.key("to"), traffic.to.names(), &traffic.kind);
-        let (from, to) = (from?, to?);
-        let mut stream = Stream::new(words.seed, &format!("traffic.{name}"), "pairing");
-        // One generator for all flows of a sender makes sense only if it has several.
-        let pairing = match (traffic.pairing, traffic.kind.shared()) {
-            (FlowPairing::Auto, Some(Shared::Sender)) => FlowPairing::All,
-            (pairing, _) => pairing,
-        };
-        let pairs = match pairs(pairing, &from, &to, &mut stream, left) {
-            Ok(pairs) => pairs,
-            Err(message) => {
-                let key = if self.tree.at(&at.key("pairing")).is_some() { "pairing" } else { "from" };
-                self.report(at.key(key), message);
+        let (pairs, groups) = match (traffic.kind.parallel(), &traffic.to) {
+            (None, None) => {
+                self.report(at, format!("missing key \"to\": the hosts that receive {}", traffic.kind.name()));
                 return None;
             }
+            (None, Some(to)) => {
+                let to = self.hosts(&at.key("to"), to.names(), &traffic.kind);
+                let mut stream = Stream::new(words.seed, &format!("traffic.{name}"), "pairing");
+                (self.pairs(&at, traffic, (from.as_ref()?, &to?), &mut stream, left)?, Vec::new())
+            }
+            (Some(parallel), _) => {
+                let mut stream = Stream::new(words.seed, &format!("traffic.{name}"), "ranks");
+                self.ranks(&at, &parallel, from.as_ref()?, &mut stream, left)?
+            }
         };
+        let from = from?;
         if let Err(invalid) = traffic.kind.check_pairs(pairs.len() as u64) {
             self.report(at.key(&invalid.parameter), invalid.reason);
             return None;
@@ -241,6 +243,7 @@ impl Resolver<'_> {
             name: name.to_owned(),
             kind: traffic.kind.clone(),
             flows,
+            groups,
             start: traffic.start,
             stop: traffic.stop.map(|s| Time(s.0)),
             congestion_control,
@@ -250,6 +253,28 @@ impl Resolver<'_> {
             priority: traffic.priority,
             weight: traffic.weight,
         })
+    }
+
+    /// Who sends to whom.
+    fn pairs(
+        &mut self,
+        at: &Path,
+        traffic: &TrafficWords,
+        (from, to): (&[u32], &[u32]),
+        stream: &mut Stream,
+        left: usize,
+    ) -> Option<Pairs> {
+        // One generator for all flows of a sender makes sense only if it has several.
+        let pairing = match (traffic.pairing, traffic.kind.shared()) {
+            (FlowPairing::Auto, Some(Shared::Sender)) => FlowPairing::All,
+            (pairing, _) => pairing,
+        };
+        let found = pairs(pairing, from, to, stream, left);
+        if let Err(message) = &found {
+            let key = if self.tree.at(&at.key("pairing")).is_some() { "pairing" } else { "from" };
+            self.report(at.key(key), message);
+        }
+        found.ok()
     }
 
     /// A copy of so small blocks that a send buffer takes more of them at once than can be followed.

@@ -16,6 +16,7 @@ mod nodes;
 mod options;
 mod pairs;
 mod ports;
+mod ranks;
 mod resolver;
 mod routes;
 mod stacks;

@@ -5,6 +5,9 @@ use elephan_units::stop;
 
 use crate::written::FlowPairing;
 
+/// Pairs of (sender, receiver).
+pub(super) type Pairs = Vec<(u32, u32)>;
+
 /// Shuffles without a fixed point are found by trying; each try succeeds with probability about 1/e.
 const TRIES: usize = 10_000;
 
@@ -15,9 +18,9 @@ pub(super) fn pairs(
     to: &[u32],
     stream: &mut Stream,
     most: usize,
-) -> Result<Vec<(u32, u32)>, String> {
+) -> Result<Pairs, String> {
     let (n, m) = (from.len(), to.len());
-    let pairs: Vec<(u32, u32)> = match pairing {
+    let pairs: Pairs = match pairing {
         FlowPairing::All => {
             if n.saturating_mul(m) > most {
                 return Err(format!("{n} x {m} pairs are more than {most} flows"));
@@ -57,7 +60,7 @@ fn random(a: u32, to: &[u32], stream: &mut Stream) -> Result<(u32, u32), String>
     }
 }
 
-fn permutation(from: &[u32], to: &[u32], stream: &mut Stream) -> Result<Vec<(u32, u32)>, String> {
+fn permutation(from: &[u32], to: &[u32], stream: &mut Stream) -> Result<Pairs, String> {
     if from.len() != to.len() {
         let (n, m) = (from.len(), to.len());
         return Err(format!("a permutation needs as many receivers as senders, not {n} and {m}"));
@@ -80,7 +83,7 @@ fn permutation(from: &[u32], to: &[u32], stream: &mut Stream) -> Result<Vec<(u32
 mod tests {
     use super::*;
 
-    fn of(pairing: FlowPairing, from: &[u32], to: &[u32]) -> Result<Vec<(u32, u32)>, String> {
+    fn of(pairing: FlowPairing, from: &[u32], to: &[u32]) -> Result<Pairs, String> {
         pairs(pairing, from, to, &mut Stream::new(1, "traffic.x", "pairing"), 100)
     }
 

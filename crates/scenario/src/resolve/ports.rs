@@ -42,6 +42,7 @@ impl Resolver<'_> {
             statistics: words.statistics,
             info: words.info,
             messages: words.messages,
+            operations: words.operations,
             events: words.events,
             datagrams: words.datagrams,
             captures,

@@ -24,6 +24,8 @@ pub struct RecordWords {
     pub ports: PortChoice,
     /// Whether each message and transfer has its row in `messages`.
     pub messages: bool,
+    /// Whether what each rank of a parallel program does has its row in `operations`: each computation, message and wait.
+    pub operations: bool,
     /// Whether drops, pauses, timeouts and other rare things have their rows in `events`.
     pub events: bool,
     /// How many datagrams (or raw frames) of each stream its receiver logs in `datagrams`, with their numbers and times of arrival:
@@ -49,6 +51,7 @@ impl Default for RecordWords {
             info: false,
             ports,
             messages: true,
+            operations: false,
             events: true,
             datagrams: 0,
             captures,

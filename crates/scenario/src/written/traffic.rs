@@ -17,8 +17,10 @@ pub struct TrafficWords {
     pub name: Option<String>,
     /// Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
     pub from: Members,
-    /// Receiving hosts.
-    pub to: Members,
+    /// Receiving hosts. Ranks (`collective`, `goal`) are the hosts of `from`, and need none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Members")]
+    pub to: Option<Members>,
     /// Which senders send to which receivers.
     #[serde(default)]
     pub pairing: FlowPairing,

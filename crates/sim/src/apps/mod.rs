@@ -62,8 +62,10 @@ impl World {
             if let Some(shared) = traffic.kind.shared() {
                 self.create_clocks(traffic_number, &made, shared);
             }
-            if traffic.kind.carrier() == Carrier::Copy {
-                self.create_copies(traffic_number, &made);
+            match traffic.kind.carrier() {
+                Carrier::Copy => self.create_copies(traffic_number, &made),
+                Carrier::Ranks => self.create_games(traffic_number, &made),
+                _ => {}
             }
         }
     }
@@ -73,7 +75,7 @@ impl World {
         stop::look();
         let entry = &self.plan.traffic[traffic as usize];
         let path = self.flow_path(traffic, plan, instance);
-        // The streams of a copy begin together.
+        // The streams of a copy, and the pairs of ranks, begin together.
         let first = if entry.kind.carrier() == Carrier::Copy { self.flow_path(traffic, plan, 0) } else { path.clone() };
         let start = Time::ZERO + entry.start.sample(&mut self.stream(&first, "start"));
         let fed = entry.kind.shared().is_some();
@@ -100,9 +102,12 @@ impl World {
                 expected: 0,
                 reordered: 0,
             })),
-            Carrier::Stream | Carrier::Transfers | Carrier::Users(_) | Carrier::Copy | Carrier::Program => {
-                Application::Stream { source, next: None, total: 0 }
-            }
+            Carrier::Stream
+            | Carrier::Transfers
+            | Carrier::Users(_)
+            | Carrier::Copy
+            | Carrier::Ranks
+            | Carrier::Program => Application::Stream { source, next: None, total: 0 },
         };
         let flow = Flow {
             number: self.flows_made,
@@ -338,6 +343,7 @@ impl World {
             &mut Application::Copy { copy, stream, .. } => {
                 self.begin_stream(now, copy, stream);
             }
+            &mut Application::Ranks { game, .. } => self.begin_pair(now, game),
             Application::Datagrams(_) => {
                 self.write_datagrams(now, id);
                 return;
@@ -405,7 +411,7 @@ impl World {
                 Application::Datagrams(d) => d.next = None,
                 Application::Messages(queue) => queue.stop(),
                 Application::Stream { next, .. } => *next = None,
-                Application::Transfer { .. } | Application::Program { .. } => continue,
+                Application::Transfer { .. } | Application::Ranks { .. } | Application::Program { .. } => continue,
                 Application::Copy { .. } if sender != NONE => continue,
                 Application::Copy { .. } => {}
             }
@@ -427,6 +433,7 @@ impl World {
                 Application::Transfer { .. }
                 | Application::Copy { .. }
                 | Application::Datagrams(_)
+                | Application::Ranks { .. }
                 | Application::Program { .. } => {}
             }
             let (receiver, is_cut) = (flow.receiver, matches!(flow.application, Application::Stream { .. }));
@@ -441,5 +448,6 @@ impl World {
             }
         }
         self.stop_copies(now, traffic);
+        self.stop_games(traffic);
     }
 }

@@ -46,6 +46,10 @@ impl World {
                     }
                     self.rearm(id);
                 }
+                Application::Ranks { .. } => {
+                    let acked = s.endpoint.acked();
+                    self.ranks_acknowledged(now, id, acked);
+                }
                 _ => {}
             }
         } else {
@@ -122,6 +126,7 @@ impl World {
         if let Some((clock, delivered, count)) = answers {
             self.answered(now, clock, Some(delivered - 1), count);
         }
+        self.ranks_received(now, id, received);
     }
 
     /// The last byte of a finite flow is with the receiver.

@@ -128,6 +128,7 @@ impl World {
             Application::Stream { .. }
             | Application::Transfer { .. }
             | Application::Copy { .. }
+            | Application::Ranks { .. }
             | Application::Program { .. } => {}
         }
     }

@@ -45,6 +45,7 @@ impl World {
             | Application::Copy { .. }
             | Application::Datagrams(_)
             | Application::Program { .. } => {}
+            &mut Application::Ranks { game, .. } => return self.begin_pair(now, game),
         }
         let place = flow.roce;
         self.rearm(id);
@@ -63,6 +64,7 @@ impl World {
     pub(super) fn roce_acknowledged(&mut self, now: Time, place: u32) {
         let pair = &self.roce.pairs[place as usize];
         let (id, acked) = (pair.flow, pair.sender.acked());
+        self.ranks_acknowledged(now, id, acked);
         let Some(flow) = &mut self.flows[id as usize] else { return };
         if flow.sender_done.is_none() && flow.size.is_some_and(|size| acked >= size) {
             flow.sender_done = Some(now);
@@ -70,6 +72,12 @@ impl World {
                 self.tables.acknowledged.add(now.since(flow.start));
             }
         }
+        self.roce_finish(now, place);
+    }
+
+    /// The application of a connection will offer nothing more.
+    pub fn roce_end(&mut self, now: Time, place: u32) {
+        self.roce.pairs[place as usize].ended = true;
         self.roce_finish(now, place);
     }
 
@@ -116,6 +124,7 @@ impl World {
             Application::Transfer { .. }
             | Application::Copy { .. }
             | Application::Datagrams(_)
+            | Application::Ranks { .. }
             | Application::Program { .. } => return,
         }
         pair.ended = true;

@@ -104,7 +104,7 @@ impl World {
     }
 
     /// Lets a connection send what it may, or sets its timer.
-    pub(super) fn roce_go_on(&mut self, now: Time, id: u32) {
+    pub fn roce_go_on(&mut self, now: Time, id: u32) {
         let pair = &mut self.roce.pairs[id as usize];
         if !pair.queued && pair.sender.next_send().is_some_and(|at| at <= now) {
             pair.queued = true;

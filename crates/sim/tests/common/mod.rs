@@ -45,6 +45,7 @@ impl Builder {
                     flows: true,
                     ports: PortSelection::All,
                     messages: true,
+                    operations: false,
                     events: false,
                     datagrams: 0,
                     captures: Captures::default(),
@@ -128,6 +129,7 @@ impl Builder {
             fast_open: false,
             priority: 0,
             weight: 1,
+            groups: vec![],
         });
     }
 }

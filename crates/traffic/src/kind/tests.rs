@@ -23,7 +23,9 @@ fn the_list() {
             "disk-copy",
             "writes",
             "program",
-            "replay"
+            "replay",
+            "collective",
+            "goal"
         ]
     );
     for kind in Kind::ALL {

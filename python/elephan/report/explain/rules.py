@@ -5,7 +5,7 @@ A rule is a function of `Facts` that gives findings. `RULES` names them all; a n
 
 from __future__ import annotations
 
-from elephan.report.explain import loss, share, start, timer
+from elephan.report.explain import loss, ranks, share, start, timer
 from elephan.report.explain.facts import Facts
 from elephan.report.explain.finding import Finding, Rule
 
@@ -35,6 +35,7 @@ RULES: tuple[Rule, ...] = (
     share.short_room,
     share.changes,
     share.copy_limit,
+    ranks.straggler,
 )
 
 # Those of which the answer of a run takes a sentence; the others it says itself, or they explain no result.

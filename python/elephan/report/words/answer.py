@@ -17,7 +17,7 @@ from elephan.base.quantity import counted, show
 from elephan.report.explain.facts import Facts
 from elephan.report.explain.rules import foremost
 from elephan.report.figure.flow_phases import phase_lines, telling
-from elephan.report.words import curated
+from elephan.report.words import curated, ranks
 from elephan.report.words.phases import change_lines
 from elephan.report.words.reasons import REASONS, STAGES
 from elephan.report.words.spreading_table import spread_lines
@@ -36,7 +36,7 @@ def answer(run: Run) -> list[str]:
     asked = next(iter(run.curated_statistics), "").startswith("latency_ns")
     took = _took(found)
     parts = [took if asked else "", _delivered(view, found), _repaired(run, found), _at_hosts(run), "" if asked else took]
-    parts += [_rounds(run, found), _given_up(run)]
+    parts += [_rounds(run, found), ranks.iterations(run), _given_up(run)]
     changed = change_lines(view)
     parts += [
         _copied(run),

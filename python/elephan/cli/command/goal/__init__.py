@@ -1,0 +1,1 @@
+"""Parallel programs in GOAL: what ranks compute, send and receive."""
