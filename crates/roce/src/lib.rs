@@ -6,9 +6,10 @@
 //! ```text
 //! work of b bytes       ceil(b / mtu) packets, numbered on (PSN, 24 bits on the wire); only the last is shorter
 //! data in order         acknowledged each `ack_every`-th, the last of each work request, and the last that a window allows
-//! data out of order     dropped; answered by a NAK with the number that is missing, again after `nak_interval`
+//! data out of order     go-back-N: dropped; answered by a NAK with the number that is missing, again after `nak_interval`
+//!                       selective repeat: kept; each is answered by the number that is missing and its own
 //! data of before        dropped, acknowledged again
-//! NAK, or `timeout` without progress:   the sender goes back to the first packet that is not acknowledged
+//! NAK, or `timeout` without progress:   the sender goes back to the first packet that is not acknowledged; or it repeats lost packets
 //! marked data (CE)      answered by a congestion notification packet (CNP), at most one in `cnp_interval`
 //! ```
 //!
@@ -19,15 +20,16 @@
 //! `timeout`, and `nak_interval`, which public simulators of HPCC have where the specification sends one NAK alone.
 //!
 //! Left out: set-up of connections, READ and atomics (a packet of work is a SEND, so that no packet has a RETH), credits of the
-//! receiver (AETH says "unlimited"), a limit of retries, selective repeat of newer adapters.
+//! receiver (AETH says "unlimited"), a limit of retries. Selective repeat is that of IRN (Mittal et al., SIGCOMM 2018; `selective.rs`).
 
 #![forbid(unsafe_code)]
 
 mod options;
 mod receiver;
+mod selective;
 mod sender;
 pub mod wire;
 
-pub use options::{CNP_INTERVAL, Options};
+pub use options::{CNP_INTERVAL, Options, Recovery};
 pub use receiver::{Answer, Receiver, Reply};
 pub use sender::{Acknowledgement, Counters, Data, Path, Sender};

@@ -4,6 +4,17 @@ use elephan_units::{Bytes, InvalidParameter, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// What happens to packets that come out of order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// The receiver drops them, and the sender goes back to the first packet that is missing.
+    #[default]
+    GoBackN,
+    /// The receiver keeps them, and the sender repeats those that are lost.
+    SelectiveRepeat,
+}
+
 /// Options of RoCE connections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -22,6 +33,13 @@ pub struct Options {
     /// Without an acknowledgement for so long the sender goes back to the first packet that has none.
     #[schemars(extend("x-source" = "assumption: 4.096 us x 2^10 of the InfiniBand specification, rounded"))]
     pub timeout: Span,
+    /// What happens to packets that come out of order: `go-back-n` or `selective-repeat`.
+    #[schemars(extend("x-source" = "InfiniBand volume 1; Mittal et al. 2018"))]
+    pub recovery: Recovery,
+    /// How many packets may overtake one before selective repeat takes it for lost; where packets are sprayed over paths that differ,
+    /// more than 0.
+    #[schemars(extend("x-source" = "Mittal et al. 2018"), range(max = 100000))]
+    pub reordering: u32,
     /// A missing packet is reported again after so long.
     #[schemars(extend("x-source" = "assumption: public simulators of HPCC"))]
     pub nak_interval: Span,
@@ -41,6 +59,8 @@ impl Default for Options {
             ack_every: 1,
             window: None,
             timeout: Span::from_ms(4),
+            recovery: Recovery::GoBackN,
+            reordering: 0,
             nak_interval: Span::from_us(500),
             cnp_interval: None,
             ecn: true,
@@ -66,6 +86,10 @@ impl Options {
         }
         if self.timeout == Span::ZERO {
             return of("timeout", "\"0 s\": a sender that never waits repeats itself for ever".to_owned());
+        }
+        if self.reordering > 0 && self.recovery == Recovery::GoBackN {
+            let reordering = self.reordering;
+            return of("reordering", format!("{reordering}: goes with recovery = \"selective-repeat\""));
         }
         match self.window {
             Some(window) if window < self.mtu => {

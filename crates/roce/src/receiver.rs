@@ -1,11 +1,12 @@
 //! The receiving end: takes what is in order, answers, notifies of marks.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use elephan_units::Time;
 
 use crate::Options;
-use crate::options::CNP_INTERVAL;
+use crate::options::{CNP_INTERVAL, Recovery};
 use crate::wire;
 
 /// What is said of the data so far; the number is that of the packet expected next.
@@ -13,6 +14,11 @@ use crate::wire;
 pub enum Answer {
     Ack(u32),
     Nak(u32),
+    /// With the number of a packet that has come out of order and was kept.
+    Sack {
+        expected: u32,
+        got: u32,
+    },
 }
 
 /// What a data packet has led to.
@@ -28,6 +34,8 @@ pub struct Reply {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     options: Arc<Options>,
+    /// Payload of the packets kept beyond the one that is expected; none of those that are missing.
+    kept: VecDeque<Option<u32>>,
     /// Packet that is expected next, and payload taken so far.
     expected: u64,
     received: u64,
@@ -54,6 +62,7 @@ impl Receiver {
     pub fn new(options: Arc<Options>) -> Receiver {
         Receiver {
             options,
+            kept: VecDeque::new(),
             expected: 0,
             received: 0,
             waiting: 0,
@@ -79,16 +88,29 @@ impl Receiver {
         let notify = self.notes(now, marked);
         let number = wire::ordinal(psn, self.expected);
         if number == self.expected {
+            let kept = self.take_kept();
+            let taken = len + kept;
             self.expected += 1;
-            self.received += u64::from(len);
+            self.received += u64::from(taken);
             self.nak_at = None;
             self.waiting += 1;
-            let answer = (asks || self.waiting >= self.options.ack_every).then(|| self.acknowledge());
-            return Reply { taken: len, answer, notify };
+            let answer = (asks || kept > 0 || self.waiting >= self.options.ack_every).then(|| self.acknowledge());
+            return Reply { taken, answer, notify };
         }
         if number < self.expected {
             self.counters.duplicates += 1;
             return Reply { taken: 0, answer: Some(self.acknowledge()), notify };
+        }
+        if self.options.recovery == Recovery::SelectiveRepeat {
+            let place = (number - self.expected - 1) as usize;
+            if place >= self.kept.len() {
+                self.kept.resize(place + 1, None);
+            }
+            self.counters.duplicates += u64::from(self.kept[place].replace(len).is_some());
+            self.counters.naks += 1;
+            self.waiting = 0;
+            let answer = Some(Answer::Sack { expected: wire::psn(self.expected), got: psn });
+            return Reply { taken: 0, answer, notify };
         }
         let again = self.nak_at.is_none_or(|at| now.since(at) >= self.options.nak_interval);
         let answer = again.then(|| {
@@ -98,6 +120,17 @@ impl Receiver {
             Answer::Nak(wire::psn(self.expected))
         });
         Reply { taken: 0, answer, notify }
+    }
+
+    /// Takes what was kept behind the packet that is expected, as far as nothing is missing; `expected` moves on.
+    fn take_kept(&mut self) -> u32 {
+        let mut taken = 0;
+        while let Some(first) = self.kept.pop_front() {
+            let Some(len) = first else { break };
+            self.expected += 1;
+            taken += len;
+        }
+        taken
     }
 
     fn acknowledge(&mut self) -> Answer {
@@ -156,6 +189,22 @@ mod tests {
         assert_eq!(answer(&mut r, 503, 1, false), Some(Answer::Ack(2)));
         assert_eq!(answer(&mut r, 504, 3, false), Some(Answer::Nak(2)));
         assert_eq!(r.received(), 2000);
+    }
+
+    /// What comes behind a gap is kept, and taken when the gap is filled.
+    #[test]
+    fn selective_repeat_keeps_what_is_out_of_order() {
+        let mut r = receiver(Options { recovery: Recovery::SelectiveRepeat, ..Options::default() });
+        assert_eq!(answer(&mut r, 0, 0, false), Some(Answer::Ack(1)));
+        assert_eq!(answer(&mut r, 1, 2, false), Some(Answer::Sack { expected: 1, got: 2 }));
+        assert_eq!(answer(&mut r, 2, 4, false), Some(Answer::Sack { expected: 1, got: 4 }));
+        assert_eq!(r.received(), 1000);
+        assert_eq!(answer(&mut r, 3, 1, false), Some(Answer::Ack(3)));
+        assert_eq!(r.received(), 3000);
+        assert_eq!(answer(&mut r, 4, 4, false), Some(Answer::Sack { expected: 3, got: 4 }));
+        assert_eq!(answer(&mut r, 5, 3, false), Some(Answer::Ack(5)));
+        assert_eq!((r.received(), r.counters().duplicates), (5000, 1));
+        assert_eq!(answer(&mut r, 6, 5, false), Some(Answer::Ack(6)));
     }
 
     /// A notification at once, then after 50 us, for marked packets whether they are in order or not.

@@ -7,6 +7,8 @@ use elephan_cc::rdma::{Progress, Telemetry};
 use elephan_cc::{Ack, Controller, Nic, Signal, Spec};
 use elephan_units::{Span, Time};
 
+use crate::options::Recovery;
+use crate::selective::Selective;
 use crate::{Answer, Options, wire};
 
 /// What a sender knows of its path.
@@ -94,6 +96,8 @@ pub struct Sender {
     sent: u64,
     /// Nothing leaves before it.
     ready_at: Time,
+    /// Of selective repeat.
+    selective: Selective,
     /// When the sender goes back without an answer.
     timer: Option<Time>,
     srtt: Option<Span>,
@@ -122,6 +126,7 @@ impl Sender {
             acked: 0,
             sent: 0,
             ready_at: Time::ZERO,
+            selective: Selective::default(),
             timer: None,
             srtt: None,
             counters: Counters::default(),
@@ -203,7 +208,16 @@ impl Sender {
 
     /// When the next packet may leave; none while there is none or a window is full.
     pub fn next_send(&self) -> Option<Time> {
-        (self.next < self.packets && self.has_room()).then_some(self.ready_at)
+        let fresh = self.next < self.packets && self.has_room();
+        (fresh || self.next_lost().is_some()).then_some(self.ready_at)
+    }
+
+    /// The next lost packet, under selective repeat.
+    fn next_lost(&self) -> Option<u64> {
+        match self.options.recovery {
+            Recovery::GoBackN => None,
+            Recovery::SelectiveRepeat => self.selective.next_lost(self.first, u64::from(self.options.reordering)),
+        }
     }
 
     fn has_room(&self) -> bool {
@@ -229,29 +243,49 @@ impl Sender {
         if self.next_send()? > now {
             return None;
         }
+        if let Some(number) = self.next_lost() {
+            return self.repeat(now, number);
+        }
         while self.work.get(self.place)?.end_packet <= self.next {
             self.place += 1;
         }
         let work = self.work[self.place];
         let end = work.offset(self.next + 1, self.options.mtu.0);
         let len = (end - self.sent) as u32;
-        let wire = self.wire_bytes(len);
-        self.cc.on_sent(now, u64::from(wire), self.inflight_wire());
         let again = self.next < self.fresh;
         let (psn, last) = (wire::psn(self.next), self.next + 1 == work.end_packet);
+        let before = self.inflight_wire();
         self.next += 1;
         self.sent = end;
-        let data = Data { psn, len, last, asks: last || !self.has_room(), again };
         self.fresh = self.fresh.max(self.next);
+        let data = Data { psn, len, last, asks: last || !self.has_room(), again };
+        self.leave(now, &data, before);
+        Some(data)
+    }
+
+    /// A lost packet once more.
+    fn repeat(&mut self, now: Time, number: u64) -> Option<Data> {
+        let place = self.work.partition_point(|work| work.end_packet <= number);
+        let (work, mtu) = (*self.work.get(place)?, self.options.mtu.0);
+        let len = (work.offset(number + 1, mtu) - work.offset(number, mtu)) as u32;
+        self.selective.on_repeated(number);
+        let data = Data { psn: wire::psn(number), len, last: number + 1 == work.end_packet, asks: true, again: true };
+        self.leave(now, &data, self.inflight_wire());
+        Some(data)
+    }
+
+    /// A packet leaves, with `before` bytes in flight.
+    fn leave(&mut self, now: Time, data: &Data, before: u64) {
+        let wire = self.wire_bytes(data.len);
+        self.cc.on_sent(now, u64::from(wire), before);
         self.ready_at = now.saturating_add(Span::from_seconds(f64::from(wire) * 8.0 / self.rate_bps()));
         if self.timer.is_none() {
             self.timer = Some(now.saturating_add(self.options.timeout));
         }
         self.counters.packets += 1;
-        self.counters.bytes += u64::from(len);
-        self.counters.packets_again += u64::from(again);
-        self.counters.bytes_again += if again { u64::from(len) } else { 0 };
-        Some(data)
+        self.counters.bytes += u64::from(data.len);
+        self.counters.packets_again += u64::from(data.again);
+        self.counters.bytes_again += if data.again { u64::from(data.len) } else { 0 };
     }
 
     /// An ACK or a NAK is in.
@@ -259,6 +293,7 @@ impl Sender {
         let (psn, missing) = match ack.answer {
             Answer::Ack(psn) => (psn, false),
             Answer::Nak(psn) => (psn, true),
+            Answer::Sack { expected, .. } => (expected, false),
         };
         self.counters.answers += 1;
         let number = wire::ordinal(psn, self.first);
@@ -270,9 +305,24 @@ impl Sender {
         if number > self.first {
             self.advance(now, number, rtt, ack.telemetry);
         }
+        if let Answer::Sack { got, .. } = ack.answer {
+            self.on_kept(now, wire::ordinal(got, self.first));
+        }
         if missing && self.next > self.first {
             self.counters.naks += 1;
             self.go_back(now);
+        }
+    }
+
+    /// The receiver has kept a packet out of order.
+    fn on_kept(&mut self, now: Time, number: u64) {
+        if number <= self.first || number >= self.fresh {
+            return;
+        }
+        self.selective.on_got(self.first, number);
+        if self.selective.enters(self.first, self.fresh, u64::from(self.options.reordering)) {
+            self.counters.naks += 1;
+            self.tell_loss(now);
         }
     }
 
@@ -300,6 +350,7 @@ impl Sender {
         }
         let acked = self.work.front().map_or(self.posted, |work| work.offset(number, mtu));
         let newly = acked - self.acked + packets * u64::from(self.path.overhead_bytes);
+        self.selective.advance(self.first, number);
         (self.first, self.acked) = (number, acked);
         if skipped {
             (self.next, self.sent, self.place) = (number, acked, 0);
@@ -324,10 +375,17 @@ impl Sender {
 
     /// Everything from the first packet without acknowledgement is retransmitted.
     fn go_back(&mut self, now: Time) {
+        self.tell_loss(now);
+        match self.options.recovery {
+            Recovery::GoBackN => (self.next, self.sent, self.place) = (self.first, self.acked, 0),
+            Recovery::SelectiveRepeat => self.selective.expire(self.first, self.fresh),
+        }
+        self.timer = Some(now.saturating_add(self.options.timeout));
+    }
+
+    fn tell_loss(&mut self, now: Time) {
         let lost = u64::from(self.wire_bytes(self.options.mtu.0 as u32));
         self.cc.on_congestion(&Signal::Loss { now, lost, inflight: self.inflight_wire() });
-        (self.next, self.sent, self.place) = (self.first, self.acked, 0);
-        self.timer = Some(now.saturating_add(self.options.timeout));
     }
 
     /// The receiver has notified of a marked packet.

@@ -6,6 +6,8 @@ use crate::Answer;
 pub const HEADERS_BYTES: u32 = 20 + 8 + 12 + 4;
 /// ACK extended transport header (AETH), of ACK and NAK.
 pub const AETH_BYTES: u32 = 4;
+/// Number of a packet that was kept out of order, beside the AETH (Mittal et al. 2018, section 5: a packet number).
+pub const SACK_BYTES: u32 = 4;
 /// Reserved bytes of a CNP (InfiniBand annex A17, section 17.9.3).
 pub const CNP_BYTES: u32 = 16;
 /// Telemetry of five hops: a short header and 8 bytes each (Li et al., SIGCOMM 2019, section 4.1). The same is charged whatever
@@ -44,7 +46,8 @@ pub fn headers(kind: Kind, queue_pair: u32) -> ([u8; 16], usize) {
     let (operation, number, syndrome) = match kind {
         Kind::Data { psn, last, .. } => (if last { SEND_LAST } else { SEND_MIDDLE }, psn, None),
         Kind::Answer(Answer::Ack(psn)) => (ACKNOWLEDGE, psn.wrapping_sub(1) & PSN_MASK, Some(SYNDROME_ACK)),
-        Kind::Answer(Answer::Nak(psn)) => (ACKNOWLEDGE, psn, Some(SYNDROME_NAK)),
+        // The number of the packet that was kept has no place in the AETH; IRN would add one.
+        Kind::Answer(Answer::Nak(psn) | Answer::Sack { expected: psn, .. }) => (ACKNOWLEDGE, psn, Some(SYNDROME_NAK)),
         Kind::Notification => (NOTIFICATION, 0, None),
     };
     let mut bytes = [0; 16];

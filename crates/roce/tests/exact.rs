@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use elephan_cc::{Nic, Spec};
-use elephan_roce::{Acknowledgement, Answer, Data, Options, Path, Receiver, Sender};
+use elephan_roce::{Acknowledgement, Answer, Data, Options, Path, Receiver, Recovery, Sender};
 use elephan_units::{Bytes, Span, Time};
 use proptest::prelude::*;
 
@@ -86,6 +86,26 @@ fn it_goes_back() {
     assert_eq!((s.acked(), s.inflight(), s.next_timer(), s.counters().packets_again), (3000, 0, None, 3));
 }
 
+/// Packet 1 of five is lost: the ACK of packet 2 has it repeated, and nothing else, at once; 4 is out already and is not repeated.
+#[test]
+fn selective_repeat_sends_what_is_lost_once_more() {
+    let mut s = sender(&Options { recovery: Recovery::SelectiveRepeat, ..Options::default() }, "none");
+    s.post(6000);
+    for n in 0..5 {
+        s.poll_transmit(us(f64::from(n) * 2.0)).unwrap();
+    }
+    s.on_answer(us(10.0), &ack(Answer::Ack(1), us(0.0)));
+    s.on_answer(us(12.0), &ack(Answer::Sack { expected: 1, got: 2 }, us(4.0)));
+    let data = s.poll_transmit(us(12.0)).unwrap();
+    assert_eq!((data.psn, data.len, data.again, s.counters().naks), (1, 1000, true, 1));
+    s.on_answer(us(14.0), &ack(Answer::Sack { expected: 1, got: 3 }, us(6.0)));
+    let data = s.poll_transmit(us(14.0)).unwrap();
+    assert_eq!((data.psn, data.again, data.last), (5, false, true));
+    assert_eq!((s.poll_transmit(us(16.0)), s.next_send()), (None, None));
+    s.on_answer(us(22.0), &ack(Answer::Ack(6), us(12.0)));
+    assert_eq!((s.acked(), s.inflight(), s.next_timer(), s.counters().naks), (6000, 0, None, 1));
+}
+
 /// A window of 2500 bytes holds two packets; `hpcc` of 8 Gb/s and 10 us 10 000 bytes on the wire: a tenth packet of 1082 follows
 /// nine, which are less.
 #[test]
@@ -145,8 +165,10 @@ proptest! {
         work in prop::collection::vec(1u64..9000, 1..20),
         ack_every in 1u32..9,
         congestion_control in prop::sample::select(vec!["none", "dcqcn", "timely", "hpcc", "swift"]),
+        recovery in prop::sample::select(vec![Recovery::GoBackN, Recovery::SelectiveRepeat]),
+        reordering in 0u32..20,
     ) {
-        let options = Options { ack_every, ..Options::default() };
+        let options = Options { ack_every, recovery, reordering, ..Options::default() };
         let mut s = sender(&options, congestion_control);
         let mut r = Receiver::new(Arc::new(options));
         let (mut total, mut offsets) = (0, vec![]);
@@ -169,10 +191,13 @@ proptest! {
                 match flying.pop_first().unwrap().1 {
                     Carried::Data(data, left) => {
                         let reply = r.on_data(now, data.psn, data.len, data.asks, false);
-                        if reply.taken > 0 {
-                            // The next packet in order, as the work was cut.
-                            prop_assert_eq!((r.received() - u64::from(reply.taken), reply.taken), offsets[read]);
-                            read += 1;
+                        let mut taken = reply.taken;
+                        while taken > 0 {
+                            // The next packets in order, as the work was cut: one, or under selective repeat those kept behind it.
+                            let (begin, len) = offsets[read];
+                            prop_assert_eq!(r.received() - u64::from(taken), begin);
+                            prop_assert!(len <= taken && (len == taken || recovery == Recovery::SelectiveRepeat));
+                            (taken, read) = (taken - len, read + 1);
                         }
                         if let Some(answer) = reply.answer {
                             for delay in channel.carry() {

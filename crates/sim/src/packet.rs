@@ -58,6 +58,8 @@ pub mod rdma {
     pub const ACK: u16 = 2;
     pub const NAK: u16 = 3;
     pub const CNP: u16 = 4;
+    /// A NAK with the number of a packet that was kept out of order.
+    pub const SACK: u16 = 6;
 
     /// A segment with the time in its two fields.
     pub fn departing(at: Time) -> Segment {

@@ -12,7 +12,7 @@ use common::{Builder, run};
 use elephan_link::queue::QueueSpec;
 use elephan_link::{FlowControl, Loss};
 use elephan_record::Tables;
-use elephan_roce::Options;
+use elephan_roce::{Options, Recovery};
 use elephan_scenario::{Change, LinkChange};
 use elephan_units::{Rate, Span, Time};
 use serde_json::{Value, json};
@@ -213,6 +213,25 @@ fn go_back_n_loses_what_its_closed_form_says() {
     }
 }
 
+/// Over the same link selective repeat sends each packet 1 / (1 - p) times, whatever the round trip: nothing is thrown away.
+#[test]
+fn selective_repeat_loses_what_the_link_loses() {
+    for p in [0.001, 0.005, 0.02] {
+        let mut b = Builder::new(Span::from_ms(300));
+        let (from, to) = (b.host(), b.host());
+        b.link(from, to, Rate(10 * GBPS), Span::from_us(50), None);
+        b.plan.links[0].loss = Loss::Bernoulli(p);
+        // A packet that is lost twice comes after a timeout.
+        let options =
+            Options { recovery: Recovery::SelectiveRepeat, timeout: Span::from_us(500), ..Options::default() };
+        roce(&mut b, json!({ "kind": "bulk" }), &[(from, to)], json!("none"), options);
+        let (_, s) = run(&b.plan, false);
+        let expected = 8000.0 / 0.8656e-6 * (1.0 - p);
+        let ratio = of(&s, "/goodput_bps") / expected;
+        assert!((ratio - 1.0).abs() < 0.01, "{p}: {ratio} {s}");
+    }
+}
+
 /// A message of 10 000 bytes alone takes its packets' transmission, the last one's over the second link too, and twice 1 us: 11 x 865.6 ns
 /// + 2 us = 11.5216 us. Arrivals are 800 us apart on average, so the fastest met nobody; slowdown counts from that.
 #[test]
@@ -238,10 +257,13 @@ fn transfers_users_and_messages() {
 /// A link that loses, duplicates, reorders and delays: what is completed was read whole (the run checks it), and nothing hangs.
 #[test]
 fn a_bad_link_loses_no_bytes() {
-    for cc in ["none", "dcqcn", "timely", "hpcc", "swift"] {
+    let kinds = [Recovery::GoBackN, Recovery::SelectiveRepeat];
+    let all =
+        ["none", "dcqcn", "timely", "hpcc", "swift"].into_iter().flat_map(|cc| kinds.map(|recovery| (cc, recovery)));
+    for (cc, recovery) in all {
         let (mut b, pairs) = star(2, 10 * GBPS, red("100 kB"), Span::from_ms(200));
         let size = json!({ "exponential": "20 kB" });
-        let options = Options { ack_every: 3, ..Options::default() };
+        let options = Options { ack_every: 3, recovery, ..Options::default() };
         roce(&mut b, json!({ "kind": "transfers", "size": size, "load": "50 Mbps", }), &pairs, json!(cc), options);
         b.plan.traffic[0].stop = Some(Time::ZERO + Span::from_ms(100));
         for link in &mut b.plan.links {

@@ -263,6 +263,7 @@ fn rdma_kind(packet: &Packet) -> wire::Kind {
     match segment.window {
         rdma::ACK => wire::Kind::Answer(Answer::Ack(segment.ack)),
         rdma::NAK => wire::Kind::Answer(Answer::Nak(segment.ack)),
+        rdma::SACK => wire::Kind::Answer(Answer::Sack { expected: segment.ack, got: segment.seq }),
         rdma::CNP => wire::Kind::Notification,
         kind => wire::Kind::Data { psn: segment.seq, last: kind == rdma::LAST, asks: kind != rdma::DATA },
     }

@@ -169,14 +169,19 @@ impl World {
     }
 
     /// Sends an ACK, a NAK or a CNP that answers `packet`.
-    fn roce_send_answer(&mut self, now: Time, id: u32, kind: u16, psn: u32, packet: u32) {
+    fn roce_send_answer(&mut self, now: Time, id: u32, kind: u16, (psn, got): (u32, u32), packet: u32) {
         let of = self.net.packets[packet];
         let telemetry = of.flags & flags::TELEMETRY != 0 && kind != rdma::CNP;
         let (p, _) = self.net.packets.get_mut(self.spare);
         p.segment = rdma::departing(rdma::departure(&of.segment));
-        (p.segment.ack, p.segment.window) = (psn, kind);
+        (p.segment.ack, p.segment.seq, p.segment.window) = (psn, got, kind);
         p.flags = flags::ROCE | if kind == rdma::CNP { flags::URGENT } else { 0 };
-        p.ip_bytes = wire::HEADERS_BYTES + if kind == rdma::CNP { wire::CNP_BYTES } else { wire::AETH_BYTES };
+        p.ip_bytes = wire::HEADERS_BYTES
+            + match kind {
+                rdma::CNP => wire::CNP_BYTES,
+                rdma::SACK => wire::AETH_BYTES + wire::SACK_BYTES,
+                _ => wire::AETH_BYTES,
+            };
         if telemetry {
             p.flags |= flags::TELEMETRY;
             p.ip_bytes += wire::TELEMETRY_BYTES;
@@ -223,11 +228,14 @@ impl World {
         let reply = pair.receiver.on_data(now, segment.seq, segment.len, asks, marked);
         if reply.notify {
             self.roce_note(now, id, net::Kind::Cnp, "");
-            self.roce_send_answer(now, id, rdma::CNP, 0, packet);
+            self.roce_send_answer(now, id, rdma::CNP, (0, 0), packet);
         }
         match reply.answer {
-            Some(Answer::Ack(psn)) => self.roce_send_answer(now, id, rdma::ACK, psn, packet),
-            Some(Answer::Nak(psn)) => self.roce_send_answer(now, id, rdma::NAK, psn, packet),
+            Some(Answer::Ack(psn)) => self.roce_send_answer(now, id, rdma::ACK, (psn, 0), packet),
+            Some(Answer::Nak(psn)) => self.roce_send_answer(now, id, rdma::NAK, (psn, 0), packet),
+            Some(Answer::Sack { expected, got }) => {
+                self.roce_send_answer(now, id, rdma::SACK, (expected, got), packet);
+            }
             None => {}
         }
         self.net.packets.free(packet);
@@ -244,7 +252,11 @@ impl World {
             self.net.packets.free(packet);
             return self.roce_arm(id);
         }
-        let answer = if segment.window == rdma::NAK { Answer::Nak(segment.ack) } else { Answer::Ack(segment.ack) };
+        let answer = match segment.window {
+            rdma::NAK => Answer::Nak(segment.ack),
+            rdma::SACK => Answer::Sack { expected: segment.ack, got: segment.seq },
+            _ => Answer::Ack(segment.ack),
+        };
         let telemetry = (p.flags & flags::TELEMETRY != 0).then(|| self.net.packets.telemetry(packet));
         let naks = pair.sender.counters().naks;
         pair.sender.on_answer(now, &Acknowledgement { answer, departure: rdma::departure(segment), telemetry });
