@@ -14,6 +14,7 @@ from typing import Any
 import elephan as el
 import pytest
 from elephan import cli
+from elephan.base.errors import InputError
 from elephan.base.quantity import bits_per_second
 from elephan.scenario import core
 from elephan.scenario.foreign import network as net
@@ -721,3 +722,82 @@ def test_the_largest_topology_is_set_up_fast() -> None:
     made = el.import_network("topohub:backbone/world")
     assert time.process_time() - begin < 5
     assert (made.switches, made.links) == (3815, 5189)
+
+
+CONNECTIONS = """Nodes 16
+Connections 3
+Triggers 1
+0->5 id 1 start 0 size 2000000 send_done_trigger 1
+0->9 id 2 trigger 1 size 1000000
+3->9 id 3 start 4000000 size 4000
+trigger id 1 oneshot
+"""
+
+
+def test_a_matrix_of_htsim_is_a_fat_tree_with_its_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Starts are picoseconds: 2 MB at 100 Gb/s from 0, 4 KB after 4 us."""
+    monkeypatch.chdir(tmp_path)
+    Path("two.cm").write_text("Nodes 16\nConnections 2\n0->5 start 0 size 2000000\n3->9 start 4000000 size 4000\n")
+    made = el.import_network("two.cm")
+    assert (made.hosts, made.switches, made.links, made.flows) == (16, 20, 48, 2)
+    flows = el.run(made).flows.to_pylist()
+    found = [(row["source"], row["destination"], row["size_bytes"], row["start_ns"], row["completed"]) for row in flows]
+    assert found == [("host[0]", "host[5]", 2_000_000, 0, True), ("host[3]", "host[9]", 4000, 4000, True)]
+
+
+def test_triggers_of_a_matrix_become_what_requires_what(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("chain.cm").write_text(CONNECTIONS)
+    made = el.import_network("chain.cm", rate="10 Gbps")
+    run = el.run(made, set={"record.operations": True})
+    sends = {row["bytes"]: row for row in run.operations.to_pylist() if row["kind"] == "send"}
+    assert sends[1_000_000]["begin_ns"] > sends[2_000_000]["end_ns"] > 2e6 * 8 / 10
+    assert sends[4000]["begin_ns"] == 4000
+    # From 0->5 at its receiver to 3->9 at its sender: another node, so that a message carries it.
+    Path("across.cm").write_text(CONNECTIONS.replace("send_done", "recv_done").replace("0->9", "3->9"))
+    across = el.import_network("across.cm", rate="10 Gbps")
+    assert any("a message of 1 B carries a trigger from one node to another" in note for note in across.notes)
+    sends = {
+        row["bytes"]: row for row in el.run(across, set={"record.operations": True}).operations.to_pylist() if row["kind"] == "send"
+    }
+    assert sends[2_000_000]["end_ns"] <= sends[1]["begin_ns"] < sends[1]["end_ns"] <= sends[1_000_000]["begin_ns"]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("Connections 3", "Connections 4"), "Connections 4, and 3 lines with A->B"),
+        (("0->5", "0->16"), ":4: node 16: there are 16, from 0 on"),
+        (("3->9", "9->9"), ":6: node 9 sends to itself"),
+        (("size 4000", "size \u00b2"), ":6: size \u00b2: a whole number is to stand there"),
+        (("start 4000000 size", "trigger 2 size"), ":6: trigger 2 is nowhere described"),
+        (("size 4000", "size x"), ":6: size x: a whole number is to stand there"),
+        (("start 4000000", "start soon"), ":6: start soon: a time in picoseconds is to stand there"),
+        (("size 4000", "sizes 4000"), ":6: sizes: known are id, start, size"),
+        (("oneshot", "multishot"), ":7: multishot: a connection that starts several times is not read"),
+        (("oneshot", "barrier count 2"), ":7: barrier of 2, which 1 connection fire: all must be waited for"),
+        (("send_done_trigger 1", ""), ":5: nothing fires trigger 1"),
+        (("start 4000000", "start 0 trigger 1"), ":6: a connection has a start or a trigger"),
+        (("trigger id 1 oneshot", ""), ":4: trigger 1 is nowhere described"),
+        (("Triggers 1", "Trigers 1"), ":3: Trigers: Nodes, Connections, A->B, trigger and failure begin a line"),
+    ],
+)
+def test_what_is_wrong_in_a_matrix_has_its_line(
+    change: tuple[str, str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("wrong.cm").write_text(CONNECTIONS.replace(*change))
+    with pytest.raises(InputError) as refusal:
+        el.import_network("wrong.cm")
+    assert told in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_triggers_in_a_circle_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("circle.cm").write_text(
+        "Nodes 2\nConnections 2\nTriggers 2\n0->1 id 1 trigger 2 size 3 send_done_trigger 1\n"
+        "1->0 id 2 trigger 1 size 3 send_done_trigger 2\ntrigger id 1 oneshot\ntrigger id 2 oneshot\n"
+    )
+    with pytest.raises(InputError, match=r"circle\.cm: connections wait for triggers of each other in a circle"):
+        el.import_network("circle.cm")

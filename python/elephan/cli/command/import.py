@@ -1,4 +1,4 @@
-"""Read a network of another program and write a scenario: GraphML, GML, JSON, topohub, containerlab, Mininet, tc.
+"""Read a network of another program and write a scenario: GraphML, GML, JSON, topohub, containerlab, Mininet, tc, htsim.
 
 What a scenario cannot say, and what is assumed, is listed on stderr with file and line.
 topohub:NAME is a topology of the package topohub, such as topohub:sndlib/polska.
@@ -19,7 +19,10 @@ from elephan.scenario.foreign.read import import_network
 def command(
     file: Annotated[str, Argument(metavar="FILE", help="A file of another program, or topohub:NAME.")],
     out: Annotated[Path | None, Option(metavar="FILE", help="The scenario; without it, it is printed.")] = None,
-    rate: Annotated[str, Option(metavar="RATE", help="Rate of links of which the file says none.")] = "1 Gbps",
+    rate: Annotated[
+        str | None,
+        Option(metavar="RATE", help="Rate of links of which the file says none; default: 1 Gb/s, for a matrix of htsim 100 Gb/s."),
+    ] = None,
     demands: Annotated[
         str | None,
         Option(

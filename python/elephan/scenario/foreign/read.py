@@ -15,6 +15,7 @@ from elephan.base.quantity import bits_per_second, counted
 from elephan.scenario.foreign import write
 from elephan.scenario.foreign.clab import read_clab
 from elephan.scenario.foreign.graphs import read_graph, read_topohub
+from elephan.scenario.foreign.matrix import is_matrix, read_matrix, scenario_of
 from elephan.scenario.foreign.mininet import read_mininet
 from elephan.scenario.foreign.names import named
 from elephan.scenario.foreign.network import Link, Network, Node, rate_text, wrong
@@ -36,8 +37,11 @@ from elephan.scenario.foreign.tc import path_of_tc, place, read_tc
 from elephan.scenario.foreign.traffic import BUSIEST, Load, Wanted
 
 LARGEST_BYTES = 64 * 2**20
-_FORMATS = "GraphML, GML, node-link JSON, containerlab YAML, a Mininet script, lines of tc, or topohub:NAME"
+_FORMATS = (
+    "GraphML, GML, node-link JSON, containerlab YAML, a Mininet script, lines of tc, a connection matrix of htsim, or topohub:NAME"
+)
 BULK = "bulk"
+RATE_BPS = 1e9
 _GRAPHS = ("GraphML", "GML", "JSON")
 
 
@@ -59,7 +63,7 @@ class Imported:
 def import_network(
     file: str | os.PathLike[str],
     *,
-    rate: float | str = "1 Gbps",
+    rate: float | str | None = None,
     demands: str | None = None,
     load: float | str | None = None,
     flows: int | None = None,
@@ -70,7 +74,8 @@ def import_network(
 ) -> Imported:
     """Returns the scenario of a network in a file of another program, or of `topohub:NAME`.
 
-    `rate` is that of links whose file names none. `demands`: `"file"` or `"gravity"`, which gives each pair of nodes a demand in
+    `rate` is that of links whose file names none, 1 Gb/s unless given (100 Gb/s for a connection matrix of htsim, for which nothing
+    else may be given). `demands`: `"file"` or `"gravity"`, which gives each pair of nodes a demand in
     proportion to the product of their masses (population, or number of links); without it those of the file, or a few pairs.
     `load` is the total of all demands, or in per cent what the busiest link is offered (`"30 %"`), or links on average
     (`"mean 30 %"`). `flows` is how many demands of a file are kept, the largest, or how
@@ -86,11 +91,26 @@ def import_network(
     >>> el.import_network("two.gml", demands="gravity", load="mean 30 %", traffic="transfers", open_loop="20 %").flows
     2
     """
-    bps = bits_per_second(rate)
-    if not 1 <= bps <= 1e14:
+    bps = None if rate is None else bits_per_second(rate)
+    if bps is not None and not 1 <= bps <= 1e14:
         raise InputError(f"a rate is from 1 bps to 100 Tbps, not {bps:g} bps")
+    if (found := _matrix(file)) is not None:
+        if (demands, load, flows, tc) != (None, None, None, None):
+            raise InputError("a connection matrix has its own demands: only rate goes with it")
+        matrix = read_matrix(*found)
+        text, switches, hosts, links = scenario_of(matrix, bps)
+        return Imported(text, matrix.notes.lines(), switches, hosts, links, len(matrix.connections))
     wanted = Wanted.read(demands, load, flows, traffic, size, open_loop)
-    return _scenario(_read(file, tc), bps, wanted)
+    return _scenario(_read(file, tc), RATE_BPS if bps is None else bps, wanted)
+
+
+def _matrix(file: str | os.PathLike[str]) -> tuple[str, str] | None:
+    """Returns the text and the name of a file that is a connection matrix."""
+    if os.fspath(file).startswith("topohub:"):
+        return None
+    path = as_path(file, "network")
+    text = _text(path)
+    return (text, str(path)) if is_matrix(text) else None
 
 
 def _text(path: Path) -> str:
