@@ -144,6 +144,7 @@ EMPTY = {
     "datagrams": "time_ns flow seq payload_bytes",
     "copies": "copy traffic received_ns",
     "copy_samples": "time_ns copy cache_bytes",
+    "queue_delays": "port name",
     "iterations": "traffic group iteration begin_ns end_ns straggler straggler_to straggler_ns straggling_link",
     "ranks": "traffic group iteration rank host",
     "operations": "traffic group iteration rank kind",

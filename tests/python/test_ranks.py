@@ -217,7 +217,7 @@ def test_a_program_is_stepped() -> None:
         (("all-to-all", "ring", 4, "1 MB"), "ring does no all-to-all; known: pairwise"),
         (("all-reduce", "rings", 4, "1 MB"), "algorithm: unknown variant `rings`"),
         (("all-reduce", "ring", 1, "1 MB"), "1 ranks: at least 2"),
-        (("all-reduce", "ring", 0, "1 MB"), "ranks is a whole number from 1, not 0"),
+        (("all-reduce", "ring", 0, "1 MB"), "ranks is a whole number from 1 to 4294967295, not 0"),
         (("all-reduce", "ring", 4, "0 B"), "size is from 1 B to"),
         (("all-to-all", "pairwise", 8192, "1 MB"), "has 67108864 messages, more than 16777216"),
     ],
@@ -266,3 +266,75 @@ def test_columns_of_text_are_texts(slow_link: el.Run) -> None:
     kinds = {row["kind"] for row in rows(slow_link, "operations")}
     assert kinds == {"send", "wait"}
     assert pa.types.is_integer(slow_link.operations.schema.field("peer").type)
+
+
+TWO = (
+    STAR.format(duration="5 ms", ranks=4, operation="all-reduce", algorithm="ring", size=4_000_000)
+    + """
+[[traffic]]
+name = "other"
+kind = "collective"
+from = "client"
+operation = "all-gather"
+algorithm = "ring"
+size = "1 MB"
+transport = "roce"
+iterations = 2
+"""
+)
+
+
+def test_brackets_take_the_iterations_of_an_entry() -> None:
+    run = el.run(TWO)
+    for entry in ("train", "other"):
+        mine = [row for row in rows(run, "iterations") if row["traffic"] == entry]
+        times = [row["end_ns"] - row["begin_ns"] for row in mine]
+        assert run.statistic(f"iteration_time[{entry}].mean") == pytest.approx(np.mean(times))
+        assert run.statistic(f"bus_bandwidth[{entry}].max") == pytest.approx(max(row["bus_bps"] for row in mine))
+        waited = [row["waited_ns"] for row in rows(run, "ranks") if row["traffic"] == entry]
+        assert run.statistic(f"rank_waited[{entry}].mean") == pytest.approx(np.mean(waited))
+    with pytest.raises(InputError, match="ranks are of a traffic entry, not of a source"):
+        run.statistic("iteration_time[from client[0]].mean")
+
+
+def test_iterations_within_the_warmup_are_not_counted_anywhere() -> None:
+    run = el.run(TWO, set={"warmup": "4 ms"})
+    assert "All iterations of ranks began within the warm-up." in " ".join(answer(run))
+    assert run.statistic("iteration_time.count") == 0
+
+
+def test_a_program_that_hangs_says_so() -> None:
+    program = "num_ranks 4 rank 0 { send 10b to 1 tag 3 } rank 1 { recv 10b from 0 tag 4 }"
+    text = STAR.format(duration="1 ms", ranks=4, operation="all-reduce", algorithm="ring", size=4_000_000)
+    own = text.replace('operation = "all-reduce"\nalgorithm = "ring"\nsize = "4000000 B"\n', f"program = '{program}'\n")
+    run = el.run(own.replace('"collective"', '"goal"'))
+    said = "It never can: client[1] waits for a message with tag 4 from client[0]."
+    assert said in " ".join(answer(run))
+    assert run.statistic("straggling.count") == 0
+
+
+def test_what_cannot_be_timed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.goal").write_text(el.ranks.collective("broadcast", "binomial-tree", 2, "1 GB"))
+    for arguments, told in (
+        (["nope.goal"], "nope.goal: No such file or directory"),
+        (["a.goal", "--rate", "1 bps"], "a.goal: it takes longer than 213 days"),
+        (["a.goal", "--eager", "-1 B"], 'a size cannot be negative: "-1 B"'),
+    ):
+        assert cli.status_of(["goal", "show", *arguments]) == 2
+        assert capfd.readouterr().err.strip() == f"elephan: {told}"
+    with pytest.raises(InputError, match="rate must be at least 1 bit/s"):
+        el.ranks.new("num_ranks 1 rank 0 { calc 1 }").ideal(0.0, 0.0)
+    for wrong in (float("nan"), -1):
+        with pytest.raises(InputError):
+            el.ranks.new("num_ranks 1 rank 0 { calc 1 }", eager=wrong)
+
+
+def test_a_refused_step_changes_nothing() -> None:
+    program = el.ranks.new("num_ranks 1 rank 0 { a: calc 1000 }")
+    program.begin(0.0)
+    for wrong in (-1.0, float("nan")):
+        with pytest.raises(InputError):
+            program.computed(wrong, 0, 0)
+    assert program.computed(1e-6, 0, 0) == []
+    assert program.done

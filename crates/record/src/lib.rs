@@ -24,6 +24,7 @@ mod sink;
 mod spec;
 mod table;
 mod trace;
+mod waits;
 
 pub use arrow_array::RecordBatch;
 pub use arrow_schema::{Schema, SchemaRef};
@@ -47,6 +48,7 @@ pub use trace::{
     ConnectionFindingRow, ConnectionRow, ConnectionSampleRow, ConnectionStretchRow, PairConnectionRow, PairDelayRow,
     PairLossRow, TraceEventRow,
 };
+pub use waits::QueueDelayRow;
 
 /// Why rows could not be stored; one line, with the path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

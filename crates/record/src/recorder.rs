@@ -26,6 +26,7 @@ use crate::trace::{
     ConnectionFindingRow, ConnectionRow, ConnectionSampleRow, ConnectionStretchRow, PairConnectionRow, PairDelayRow,
     PairLossRow, TraceEventRow,
 };
+use crate::waits::QueueDelayRow;
 
 /// The folder of the captures in the folder of a result.
 const CAPTURES: &str = "captures";
@@ -151,6 +152,7 @@ recorder! {
     ports: PortRow,
     port_samples: PortSampleRow,
     switch_samples: SwitchSampleRow,
+    queue_delays: QueueDelayRow,
     pauses: PauseRow,
     holds: HoldRow,
     limiter_samples: LimiterSampleRow,

@@ -34,6 +34,8 @@ table! {
         time_ns: i64 = "ns",
         /// Its payload
         payload_bytes: i64 = "B",
+        /// Since its sender handed it to its port
+        delay_ns: i64 = "ns",
     }
 }
 

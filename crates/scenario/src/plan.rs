@@ -285,6 +285,8 @@ pub struct Record {
     pub statistics: bool,
     /// Rows of `info`.
     pub info: bool,
+    /// Rows of `queue_delays`.
+    pub queue_delays: bool,
     /// Rows of `messages`.
     pub messages: bool,
     /// Rows of `operations`.

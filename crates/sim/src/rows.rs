@@ -1,6 +1,6 @@
 //! From the world to rows: flows and ports.
 
-use elephan_record::{FlowRow, MessageRow, PortRow};
+use elephan_record::{FlowRow, MessageRow, PortRow, QueueDelayRow};
 use elephan_tcp::Snapshot;
 use elephan_units::{Span, Time, stop};
 
@@ -132,6 +132,7 @@ impl World {
             stop::look();
             let row = self.port_row(i, now);
             self.recorder.ports.push(row);
+            self.write_waits(i);
             if let Some(g) = &self.net.links[LinkId::of(i)].general
                 && g.packet_ps != g.wait_ps
             {
@@ -142,6 +143,26 @@ impl World {
         }
         self.tables.holds(&mut self.net, &self.plan, &mut self.recorder);
         Ok(())
+    }
+
+    /// A row of each class of packets that has waited at a port.
+    fn write_waits(&mut self, i: usize) {
+        let Some(waits) = self.net.links[LinkId::of(i)].general.as_ref().and_then(|g| g.waits.as_ref()) else { return };
+        for (priority, l4s, spread) in waits.classes() {
+            self.recorder.queue_delays.push(QueueDelayRow {
+                port: i as i64,
+                name: self.tables.links[i],
+                priority,
+                l4s,
+                packets: spread.count() as i64,
+                mean_ns: (spread.mean() * 1e9).round() as i64,
+                p50_ns: spread.quantile_ns(0.5),
+                p90_ns: spread.quantile_ns(0.9),
+                p99_ns: spread.quantile_ns(0.99),
+                p999_ns: spread.quantile_ns(0.999),
+                max_ns: spread.quantile_ns(1.0),
+            });
+        }
     }
 
     fn port_row(&mut self, i: usize, now: Time) -> PortRow {

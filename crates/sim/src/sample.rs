@@ -19,6 +19,11 @@ impl World {
         }
         self.warm_copies(now);
         self.warm_hosts(self.plan.warmup);
+        for link in self.net.links.iter_mut() {
+            if let Some(waits) = link.general.as_mut().and_then(|g| g.waits.as_mut()) {
+                waits.clear();
+            }
+        }
     }
 
     pub fn schedule_sample(&mut self, at: Time) {

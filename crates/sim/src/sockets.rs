@@ -9,7 +9,7 @@ use crate::flow::Socket;
 use crate::host::{CPU_BUSY, TXQUEUE_FULL};
 use crate::limits::stopped;
 use crate::net::{self, NONE};
-use crate::packet::flags;
+use crate::packet::{flags, rdma};
 use crate::target::{Route, Target};
 use crate::world::World;
 
@@ -27,9 +27,10 @@ impl World {
                 return self.deliver_roce(now, packet);
             }
             let (bytes, seq) = (u64::from(p.segment.len), p.segment.seq);
+            let delay = now.since(rdma::departure(&p.segment));
             let first = p.flags & flags::COPY == 0;
             self.net.packets.free(packet);
-            self.datagram_arrived(now, dest, number, bytes, (seq, first));
+            self.datagram_arrived(now, dest, number, bytes, (seq, first, delay));
             return;
         }
         let socket = &mut self.sockets[dest as usize];
@@ -186,7 +187,7 @@ impl World {
         let ip =
             self.flows[flow as usize].as_ref().map_or(IpVersion::V4, |own| self.plan.traffic[own.traffic as usize].ip);
         let (p, _) = self.net.packets.get_mut(packet);
-        p.segment = Segment { seq, len: payload as u32, options: ip.bits(), ..Segment::default() };
+        p.segment = Segment { seq, len: payload as u32, options: ip.bits(), ..rdma::departing(now) };
         p.ident = seq as u16;
         p.route = route;
         p.dest = flow;

@@ -47,6 +47,20 @@ impl Spread {
         }
     }
 
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// The value that so large a share does not pass, to three digits, of spans in whole ns.
+    pub fn quantile_ns(&self, q: f64) -> i64 {
+        let counted = self.histogram.as_ref().map_or(0, |h| h.value_at_quantile(q));
+        (counted as f64).clamp(self.min * 1e9, (self.max * 1e9).max(self.min * 1e9)).round() as i64
+    }
+
     /// Seconds; null if nothing was seen.
     pub fn summary(&self) -> Value {
         self.summary_in("_s")

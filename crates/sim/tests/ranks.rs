@@ -243,6 +243,30 @@ fn a_program_in_goal_runs_as_its_text_says() {
 }
 
 #[test]
+fn a_program_that_hangs_says_who_waits_for_whom() {
+    let text = TEXT.replace("operation = \"all-reduce\"\nalgorithm = \"ring\"\nsize      = \"8 MB\"\n", "");
+    let text = text.replace("from      = \"host\"", "from      = \"host[0-1]\"");
+    let run = |program: &str| {
+        run_text(&text.replace("\"collective\"", &format!("\"goal\"\nprogram = '''{program}'''")), &[]).0
+    };
+    let tables = run("num_ranks 2 rank 0 { send 10b to 1 tag 3 } rank 1 { recv 10b from 0 tag 4 }");
+    assert_eq!(texts(&tables, "iterations", "stuck"), ["host[1] waits for a message with tag 4 from host[0]"]);
+    assert!(column(&tables, "iterations", "end_ns")[0].is_nan());
+    // One that computes beyond the end of the run does not hang.
+    let tables =
+        run("num_ranks 2 rank 0 { a: calc 900000000 b: send 10b to 1 b requires a } rank 1 { recv 10b from 0 }");
+    assert_eq!(texts(&tables, "iterations", "stuck"), [""]);
+}
+
+#[test]
+fn chunks_that_wait_for_each_other_hold_nobody_back() {
+    let (tables, _) = run(&["traffic.train.chunks=20"]);
+    let took = column(&tables, "iterations", "end_ns")[0] - column(&tables, "iterations", "begin_ns")[0];
+    let late = took - column(&tables, "iterations", "ideal_ns")[0];
+    assert!(column(&tables, "iterations", "straggler_ns")[0] <= late.max(0.0) + 1.0, "{took} {late}");
+}
+
+#[test]
 fn what_does_not_fit_is_told_at_its_place() {
     for (set, told) in [
         (vec!["traffic.train.operation=all-to-all"], "ring does no all-to-all; known: pairwise"),

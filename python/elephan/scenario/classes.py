@@ -45,8 +45,8 @@ class Scenario(ScenarioModel):
     links: Full-duplex links: `[[links]]`. Default: [].
     traffic: Who sends what when: `[[traffic]]`. Default: [].
     change: What changes during the run: `[[change]]`.
-    record: What is written down. Default: { flows = true, statistics = false, info = false, ports = "switches", messages = true,
-        operations = false, events = true, datagrams = 0, captures = "none" }.
+    record: What is written down. Default: { flows = true, statistics = false, info = false, ports = "switches", queue_delays =
+        false, messages = true, operations = false, events = true, datagrams = 0, captures = "none" }.
     sweep: Parameters to vary; `run` ignores it.
     """
 
@@ -3144,6 +3144,9 @@ class Roce(Table):
         acknowledged at once. Default: 1.
     window: Most that may be in flight, payload, beside what the congestion control says; without it there is no such limit.
     timeout: Without an acknowledgement for so long the sender goes back to the first packet that has none. Default: "4 ms".
+    recovery: What happens to packets that come out of order: `go-back-n` or `selective-repeat`. Default: "go-back-n".
+    reordering: How many packets may overtake one before selective repeat takes it for lost; where packets are sprayed over paths
+        that differ, more than 0. Default: 0.
     nak_interval: A missing packet is reported again after so long. Default: "500 us".
     cnp_interval: Least time between two congestion notifications of a flow; unless given, what the congestion control needs: its
         `decrease_interval` if it has a shorter one, else 50 us.
@@ -3154,6 +3157,8 @@ class Roce(Table):
     ack_every: int | None = None
     window: Size | None = None
     timeout: Time | None = None
+    recovery: Literal["go-back-n", "selective-repeat"] | None = None
+    reordering: int | None = None
     nak_interval: Time | None = None
     cnp_interval: Time | None = None
     ecn: bool | None = None
@@ -4955,6 +4960,8 @@ class Record(Table):
         units. Default: false.
     ports: Ports to sample: `"switches"` (where queues form), `"all"`, `"none"`, or an array of names such as `["sw->server",
         "client[0]->sw"]`. Default: "switches".
+    queue_delays: Whether the time that packets wait in the queues of these ports is counted for each priority, and for L4S apart,
+        in `queue_delays`. Such a port is simulated packet by packet. Default: false.
     messages: Whether each message and transfer has its row in `messages`. Default: true.
     operations: Whether what each rank of a parallel program does has its row in `operations`: each computation, message and wait.
         Default: false.
@@ -4971,6 +4978,7 @@ class Record(Table):
     statistics: bool | None = None
     info: bool | None = None
     ports: Literal["switches", "all", "none"] | list[str] | None = None
+    queue_delays: bool | None = None
     messages: bool | None = None
     operations: bool | None = None
     events: bool | None = None

@@ -40,6 +40,8 @@ def _recorded(table: str, *, given: bool = True) -> Callable[[Mapping[str, Any]]
 
 recorded_messages, recorded_events = _recorded("messages"), _recorded("events")
 recorded_operations = _recorded("operations", given=False)
+recorded_delays = _recorded("queue_delays", given=False)
+recorded_datagrams = _recorded("datagrams", given=False)
 
 
 messages = _traffic("has_messages", "no traffic of the scenario has messages (fct_ns is of transfers)")

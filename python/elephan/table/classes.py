@@ -16,9 +16,10 @@ RUN = {
     "flow_samples": ("time_ns", "flow", "cwnd_bytes"),
     "statistics": ("time_ns", "flow", "segs_out", "segs_in", "data_segs_out", "data_segs_in", "data_octets_out"),
     "info": ("time_ns", "flow", "state"),
-    "ports": ("port", "name"),
+    "ports": ("port", "name", "node"),
     "port_samples": ("time_ns", "port", "queue_bytes", "queue_packets", "tx_packets"),
     "switch_samples": ("time_ns", "switch"),
+    "queue_delays": ("port", "name", "priority"),
     "pauses": ("pause",),
     "holds": ("episode", "root", "port", "flow"),
     "limiter_samples": ("time_ns", "host", "port", "destination"),
@@ -101,6 +102,11 @@ class RunTables:
     def switch_samples(self) -> pa.Table:
         """A row is the state of a switch at a sample time."""
         return self.tables["switch_samples"]
+
+    @property
+    def queue_delays(self) -> pa.Table:
+        """A row is a class of packets at a port that has sent some after the warm-up: with `record.queue_delays`."""
+        return self.tables["queue_delays"]
 
     @property
     def pauses(self) -> pa.Table:

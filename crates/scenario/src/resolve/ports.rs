@@ -41,6 +41,7 @@ impl Resolver<'_> {
             ports,
             statistics: words.statistics,
             info: words.info,
+            queue_delays: words.queue_delays,
             messages: words.messages,
             operations: words.operations,
             events: words.events,

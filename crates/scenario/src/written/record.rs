@@ -22,6 +22,9 @@ pub struct RecordWords {
     /// Ports to sample: `"switches"` (where queues form), `"all"`, `"none"`, or an array of names such as
     /// `["sw->server", "client[0]->sw"]`.
     pub ports: PortChoice,
+    /// Whether the time that packets wait in the queues of these ports is counted for each priority, and for L4S apart, in
+    /// `queue_delays`. Such a port is simulated packet by packet.
+    pub queue_delays: bool,
     /// Whether each message and transfer has its row in `messages`.
     pub messages: bool,
     /// Whether what each rank of a parallel program does has its row in `operations`: each computation, message and wait.
@@ -50,6 +53,7 @@ impl Default for RecordWords {
             statistics: false,
             info: false,
             ports,
+            queue_delays: false,
             messages: true,
             operations: false,
             events: true,

@@ -2,7 +2,7 @@
 
 use elephan_record::{DatagramRow, MessageRow};
 use elephan_tcp::State;
-use elephan_units::Time;
+use elephan_units::{Span, Time};
 
 use crate::clocks::room;
 use crate::flow::{Application, Flow};
@@ -201,7 +201,14 @@ impl World {
     }
 
     /// A datagram is in; `first` unless it is the second of a duplicate, which says nothing about the order (RFC 4737).
-    pub fn datagram_arrived(&mut self, now: Time, id: u32, number: u32, bytes: u64, (seq, first): (u32, bool)) {
+    pub fn datagram_arrived(
+        &mut self,
+        now: Time,
+        id: u32,
+        number: u32,
+        bytes: u64,
+        (seq, first, delay): (u32, bool, Span),
+    ) {
         let Some(Some(flow)) = self.flows.get_mut(id as usize) else { return };
         if flow.number != number {
             return;
@@ -223,6 +230,7 @@ impl World {
                     seq: i64::from(seq),
                     time_ns: now.ns(),
                     payload_bytes: bytes as i64,
+                    delay_ns: delay.ns(),
                 });
             }
         }

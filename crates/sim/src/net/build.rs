@@ -24,6 +24,7 @@ use super::way::{Facts, Paths, Reason, Way};
 use super::{Layout, Management, NONE, Net, congestion_management, lanes, nic};
 use crate::Error;
 use crate::ids::{LinkId, Table};
+use crate::observed::is_chosen;
 use crate::packet::Packets;
 
 /// Builds the network. `observed[i]` says whether the queue of link `i` is looked at during the run; `layout`
@@ -109,6 +110,7 @@ fn all_facts<'a>(plan: &'a Plan, layout: &Layout, paths: Paths, memory: impl Fn(
         changes: changes[i],
         memory: memory(i),
         captured: layout.taps(i) != Taps::NONE,
+        waits: plan.record.queue_delays && is_chosen(plan, i),
         largest,
     };
     plan.links.iter().enumerate().map(facts).collect()
@@ -134,6 +136,7 @@ impl Net {
             Some(g) => {
                 (!g.steady || !facts.holds(Reason::Changes))
                     && (g.tells || !facts.holds(Reason::Telemetry))
+                    && (g.waits.is_some() || !facts.holds(Reason::Waits))
                     && (!g.ahead.on || facts.is_ahead())
             }
         })
@@ -187,6 +190,33 @@ fn link(facts: Facts<'_>, (switch_of, port_of): (&[u32], &[u32]), taps: Taps) ->
     }
 }
 
+/// Why more than the queue of a port looks at a frame that need not wait, and why its queue does.
+const ASIDE: [Reason; 9] = [
+    Reason::Traced,
+    Reason::Delays,
+    Reason::Device,
+    Reason::Impaired,
+    Reason::Captured,
+    Reason::Waits,
+    Reason::Exceeded,
+    Reason::Managed,
+    Reason::Telemetry,
+];
+const LOOKS: [Reason; 12] = [
+    Reason::Discipline,
+    Reason::Traced,
+    Reason::Delays,
+    Reason::Device,
+    Reason::Impaired,
+    Reason::Captured,
+    Reason::Waits,
+    Reason::Exceeded,
+    Reason::Priorities,
+    Reason::Counted,
+    Reason::Rdma,
+    Reason::Telemetry,
+];
+
 /// What a general port has.
 fn general(facts: Facts<'_>, port: u32, taps: Taps, (latency, limiters): (Span, Option<Box<Limiters>>)) -> General {
     let Facts { plan, link: l, .. } = facts;
@@ -197,32 +227,9 @@ fn general(facts: Facts<'_>, port: u32, taps: Taps, (latency, limiters): (Span, 
     let watched = plan.record.events && (facts.holds(Reason::MayBePaused) || sends_pause(plan, l.from));
     let points = congestion_management::points(plan, l, &queue);
     let minds_idle = queue.minds_idle() || facts.holds(Reason::Eager);
-    let aside = [
-        Reason::Traced,
-        Reason::Delays,
-        Reason::Device,
-        Reason::Impaired,
-        Reason::Captured,
-        Reason::Exceeded,
-        Reason::Managed,
-        Reason::Telemetry,
-    ];
-    let looks = [
-        Reason::Discipline,
-        Reason::Traced,
-        Reason::Delays,
-        Reason::Device,
-        Reason::Impaired,
-        Reason::Captured,
-        Reason::Exceeded,
-        Reason::Priorities,
-        Reason::Counted,
-        Reason::Rdma,
-        Reason::Telemetry,
-    ];
     General {
-        open: !facts.any(&aside) && !minds_idle && !flow_control::stops_queues(plan, l.from),
-        straight: !facts.any(&looks) && points.is_none() && limiters.is_none(),
+        open: !facts.any(&ASIDE) && !minds_idle && !flow_control::stops_queues(plan, l.from),
+        straight: !facts.any(&LOOKS) && points.is_none() && limiters.is_none(),
         minds_idle,
         steady: !facts.changes,
         queue,
@@ -256,6 +263,7 @@ fn general(facts: Facts<'_>, port: u32, taps: Taps, (latency, limiters): (Span, 
         tells: facts.holds(Reason::Telemetry),
         delays: l.driven.delay.clone(),
         watch: watched.then(Box::default),
+        waits: facts.holds(Reason::Waits).then(Box::default),
     }
 }
 

@@ -301,6 +301,9 @@ impl Net {
         };
         if !urgent {
             g.end_wait(now, item, window);
+            if let Some(waits) = &mut g.waits {
+                waits.note(now, &item);
+            }
             if g.watch.is_some() {
                 self.count_held(now, link, item);
             }

@@ -21,6 +21,7 @@ use super::port::nic::NicPort;
 use super::port::points::CongestionPoints;
 use super::port::station::Station;
 use super::port::taps::Taps;
+use super::port::waits::Waits;
 use super::port::watch::Watch;
 use crate::ids::LinkId;
 use crate::target::{Content, Frame, Target, Then};
@@ -197,6 +198,8 @@ pub struct General {
     pub delays: Option<Arc<Course>>,
     /// Of a host that sends RoCE: what its interface has handed to the port.
     pub nic: Option<Box<NicPort>>,
+    /// How long packets have waited; kept only when somebody reads it.
+    pub waits: Option<Box<Waits>>,
 }
 
 /// What is on the wire of a general port.

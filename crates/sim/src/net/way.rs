@@ -62,6 +62,7 @@ pub enum Reason {
     Device,
     Impaired,
     Captured,
+    Waits,
     Exceeded,
     Eager,
     WayOut,
@@ -72,7 +73,7 @@ pub enum Reason {
 }
 
 /// Each reason, whether it makes a port general, and whether it keeps a general port from being computed ahead.
-const REASONS: [(Reason, bool, bool); 21] = [
+const REASONS: [(Reason, bool, bool); 22] = [
     (Reason::AllGeneral, true, false),
     (Reason::Memory, true, false),
     (Reason::MayBePaused, true, false),
@@ -87,6 +88,7 @@ const REASONS: [(Reason, bool, bool); 21] = [
     (Reason::Device, true, true),
     (Reason::Impaired, true, true),
     (Reason::Captured, true, true),
+    (Reason::Waits, true, true),
     (Reason::Exceeded, true, true),
     (Reason::Eager, false, true),
     (Reason::WayOut, false, true),
@@ -109,6 +111,8 @@ pub struct Facts<'a> {
     pub memory: bool,
     /// Captures look at the port.
     pub captured: bool,
+    /// The waits of its packets are counted.
+    pub waits: bool,
     /// IP bytes of the largest packet of the traffic, if routes may change.
     pub largest: Option<u64>,
 }
@@ -149,6 +153,7 @@ impl Facts<'_> {
             Reason::Device => transmit.is_some_and(|words| Device::new(words).is_some()),
             Reason::Impaired => !link.impairments.is_none() || link.driven.reorders,
             Reason::Captured => self.captured,
+            Reason::Waits => self.waits,
             Reason::Exceeded => self.mtu().is_some(),
             Reason::Eager => self.paths.eager,
             Reason::WayOut => transmit.is_some(),
@@ -202,6 +207,7 @@ impl Facts<'_> {
             Reason::Device => format!("{from} spaces its frames"),
             Reason::Impaired => "it has jitter, reordering or duplicates".to_owned(),
             Reason::Captured => "packets are captured at it".to_owned(),
+            Reason::Waits => "waits of its packets are counted".to_owned(),
             Reason::Exceeded => "packets that it carries may exceed its mtu".to_owned(),
             Reason::Eager => "all events are to be there".to_owned(),
             Reason::WayOut => format!("{from} has transmit"),

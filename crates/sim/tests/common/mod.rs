@@ -44,6 +44,7 @@ impl Builder {
                     every: None,
                     flows: true,
                     ports: PortSelection::All,
+                    queue_delays: false,
                     messages: true,
                     operations: false,
                     events: false,

@@ -278,6 +278,7 @@ impl<'a> Engine<'a> {
                 flow: number,
                 number: flow.sent.0 as u32 - 1,
                 payload,
+                left: self.now,
                 ip_bytes: payload + if flow.is_raw { 0 } else { UDP_HEADERS_BYTES },
                 ecn: 0,
                 has_data: true,

@@ -11,6 +11,8 @@ pub struct Packet {
     /// Its number in its stream.
     pub number: u32,
     pub payload: u64,
+    /// When its sender handed it to its port.
+    pub left: u64,
     pub ip_bytes: u64,
     pub ecn: u8,
     /// Whether it carries data, and whether that was sent before.

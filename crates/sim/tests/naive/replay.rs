@@ -105,6 +105,7 @@ fn packets(plan: &Plan, seen: &[Seen]) -> Vec<(u64, Packet)> {
             flow: one.flow,
             number: u32::from(one.ident),
             payload: one.segment.map_or_else(|| one.ip_bytes - UDP_HEADERS_BYTES, |(_, data)| u64::from(data)),
+            left: one.time,
             ip_bytes: one.ip_bytes,
             ecn: one.ecn,
             has_data: one.segment.is_none_or(|(_, data)| data > 0),

@@ -80,6 +80,7 @@ impl Engine<'_> {
             seq: i64::from(packet.number),
             time_ns: ns(self.now),
             payload_bytes: packet.payload as i64,
+            delay_ns: ns(self.now - packet.left),
         });
     }
 

@@ -8,4 +8,5 @@ pub mod nic;
 pub mod points;
 pub mod station;
 pub mod taps;
+pub mod waits;
 pub mod watch;
