@@ -15,7 +15,7 @@ import sys
 import textwrap
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +120,7 @@ def _assumed(stored: Mapping[str, Any]) -> list[str]:
     turned = {name: one["turns"] for name, one in varied.items() if one["turns"]}
     moved = f"Changed one at a time, the assumptions turn {len(turned) or 'none'} of them."
     kept = f"An assumption plays a part in {counted(len(varied), 'claim')}. {moved}"
-    rows = _list("Where a reading turns a verdict:", [f"`{name}`: {turn}." for name, turns in turned.items() for turn in turns])
+    rows = _list("Where a reading turns a verdict:", _turns(turned))
     return [
         "",
         "## What depends on what is assumed",
@@ -136,6 +136,15 @@ def _wrapped(text: str, lead: str = "") -> str:
     return textwrap.fill(
         text, COLUMNS, initial_indent=lead, subsequent_indent=" " * len(lead), break_long_words=False, break_on_hyphens=False
     )
+
+
+def _turns(turned: Mapping[str, Iterable[str]]) -> list[str]:
+    """Returns a line for each reading that turns verdicts, with the claims that it turns alike."""
+    alike: dict[str, list[str]] = {}
+    for claim, turns in turned.items():
+        for turn in turns:
+            alike.setdefault(turn, []).append(f"`{claim}`")
+    return [f"{', '.join(claims)}: {turn}." for turn, claims in alike.items()]
 
 
 def _list(title: str, points: list[str]) -> list[str]:
@@ -173,10 +182,7 @@ def table(name: str, known: Mapping[str, Any]) -> str:
                 "Why a verdict is another one, or a claim is new:",
                 [f"`{one.id}`: {why[one.id]}" for one in claims if one.id in why],
             ),
-            *_list(
-                "Where a reading turns a verdict:",
-                [f"`{one.id}`: {turn}." for one in claims for turn in varied.get(one.id, {}).get("turns", ())],
-            ),
+            *_list("Where a reading turns a verdict:", _turns({one.id: varied.get(one.id, {}).get("turns", ()) for one in claims})),
             *(["", *idle] if (idle := _idle(found)) else []),
         ]
     )
