@@ -29,6 +29,7 @@ mod receiver;
 mod selective;
 mod sender;
 pub mod wire;
+pub mod work;
 
 pub use options::{CNP_INTERVAL, Options, Recovery};
 pub use receiver::{Answer, Receiver, Reply};

@@ -1,6 +1,5 @@
 //! The sending end: work requests become packets, at the pace of a congestion control, and again after a loss.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use elephan_cc::rdma::{Progress, Telemetry};
@@ -9,6 +8,7 @@ use elephan_units::{Span, Time};
 
 use crate::options::Recovery;
 use crate::selective::Selective;
+use crate::work::{Piece, Work};
 use crate::{Answer, Options, wire};
 
 /// What a sender knows of its path.
@@ -59,21 +59,27 @@ pub struct Counters {
     pub round_trip_last: Span,
     pub round_trip_min: Span,
     pub round_trip_max: Span,
+    /// Smoothed, with the gain of RFC 6298.
+    pub srtt: Option<Span>,
 }
 
-/// A work request: its bytes of the stream and its packets.
-#[derive(Clone, Copy, Debug)]
-struct Work {
-    begin: u64,
-    end: u64,
-    begin_packet: u64,
-    end_packet: u64,
-}
+impl Counters {
+    /// A round-trip time was measured.
+    pub fn measure(&mut self, rtt: Span) {
+        self.round_trip_min = if self.round_trips == 0 { rtt } else { self.round_trip_min.min(rtt) };
+        self.round_trip_max = self.round_trip_max.max(rtt);
+        self.round_trip_last = rtt;
+        self.round_trips += 1;
+        self.round_trips_ps += u128::from(rtt.ps());
+        self.srtt = Some(self.srtt.map_or(rtt, |srtt| Span(srtt.ps() - srtt.ps() / 8 + rtt.ps() / 8)));
+    }
 
-impl Work {
-    /// Stream offset at which packet `number` begins.
-    fn offset(&self, number: u64, mtu: u64) -> u64 {
-        self.begin.saturating_add((number - self.begin_packet).saturating_mul(mtu)).min(self.end)
+    /// A packet leaves with so much payload, perhaps once more.
+    pub fn leave(&mut self, len: u32, again: bool) {
+        self.packets += 1;
+        self.bytes += u64::from(len);
+        self.packets_again += u64::from(again);
+        self.bytes_again += if again { u64::from(len) } else { 0 };
     }
 }
 
@@ -82,11 +88,7 @@ pub struct Sender {
     options: Arc<Options>,
     path: Path,
     cc: Controller,
-    /// Work that is not wholly acknowledged, and the place of that which `next` is in.
-    work: VecDeque<Work>,
-    place: usize,
-    posted: u64,
-    packets: u64,
+    work: Work,
     /// First packet without acknowledgement, the next to be sent, the first that was never sent.
     first: u64,
     next: u64,
@@ -100,7 +102,6 @@ pub struct Sender {
     selective: Selective,
     /// When the sender goes back without an answer.
     timer: Option<Time>,
-    srtt: Option<Span>,
     counters: Counters,
 }
 
@@ -113,13 +114,10 @@ impl Sender {
         let mut cc = Controller::new(congestion_control, packet, (bdp as u64).max(packet));
         cc.on_nic(&path.nic);
         Sender {
+            work: Work::new(options.mtu.0),
             options,
             path,
             cc,
-            work: VecDeque::new(),
-            place: 0,
-            posted: 0,
-            packets: 0,
             first: 0,
             next: 0,
             fresh: 0,
@@ -128,41 +126,23 @@ impl Sender {
             ready_at: Time::ZERO,
             selective: Selective::default(),
             timer: None,
-            srtt: None,
             counters: Counters::default(),
         }
     }
 
     /// The stream has `total` bytes now: what is new is one work request.
     pub fn post(&mut self, total: u64) {
-        if total <= self.posted {
-            return;
-        }
-        let packets = (total - self.posted).div_ceil(self.options.mtu.0);
-        let (begin, begin_packet) = (self.posted, self.packets);
-        (self.posted, self.packets) = (total, begin_packet.saturating_add(packets));
-        self.work.push_back(Work { begin, end: total, begin_packet, end_packet: self.packets });
+        self.work.post(total);
     }
 
     /// Takes back the work that has never been sent; answers how many bytes the stream has now.
     pub fn cut(&mut self) -> u64 {
-        while let Some(last) = self.work.back_mut() {
-            if last.begin_packet < self.fresh {
-                last.end = last.offset(self.fresh.min(last.end_packet), self.options.mtu.0);
-                last.end_packet = last.end_packet.min(self.fresh);
-                (self.posted, self.packets) = (last.end, last.end_packet);
-                return self.posted;
-            }
-            (self.posted, self.packets) = (last.begin, last.begin_packet);
-            self.work.pop_back();
-        }
-        self.place = self.place.min(self.work.len());
-        self.posted
+        self.work.cut(self.fresh)
     }
 
     /// Bytes of the stream that are posted, and of these acknowledged.
     pub fn posted(&self) -> u64 {
-        self.posted
+        self.work.bytes()
     }
 
     pub fn acked(&self) -> u64 {
@@ -180,10 +160,6 @@ impl Sender {
 
     pub fn counters(&self) -> &Counters {
         &self.counters
-    }
-
-    pub fn srtt(&self) -> Option<Span> {
-        self.srtt
     }
 
     /// Another congestion control steers from now on; it begins as on a new connection.
@@ -208,7 +184,7 @@ impl Sender {
 
     /// When the next packet may leave; none while there is none or a window is full.
     pub fn next_send(&self) -> Option<Time> {
-        let fresh = self.next < self.packets && self.has_room();
+        let fresh = self.next < self.work.packets() && self.has_room();
         (fresh || self.next_lost().is_some()).then_some(self.ready_at)
     }
 
@@ -246,14 +222,9 @@ impl Sender {
         if let Some(number) = self.next_lost() {
             return self.repeat(now, number);
         }
-        while self.work.get(self.place)?.end_packet <= self.next {
-            self.place += 1;
-        }
-        let work = self.work[self.place];
-        let end = work.offset(self.next + 1, self.options.mtu.0);
-        let len = (end - self.sent) as u32;
+        let Piece { len, end, last } = self.work.piece(self.next)?;
         let again = self.next < self.fresh;
-        let (psn, last) = (wire::psn(self.next), self.next + 1 == work.end_packet);
+        let psn = wire::psn(self.next);
         let before = self.inflight_wire();
         self.next += 1;
         self.sent = end;
@@ -265,11 +236,9 @@ impl Sender {
 
     /// A lost packet once more.
     fn repeat(&mut self, now: Time, number: u64) -> Option<Data> {
-        let place = self.work.partition_point(|work| work.end_packet <= number);
-        let (work, mtu) = (*self.work.get(place)?, self.options.mtu.0);
-        let len = (work.offset(number + 1, mtu) - work.offset(number, mtu)) as u32;
+        let Piece { len, last, .. } = self.work.piece(number)?;
         self.selective.on_repeated(number);
-        let data = Data { psn: wire::psn(number), len, last: number + 1 == work.end_packet, asks: true, again: true };
+        let data = Data { psn: wire::psn(number), len, last, asks: true, again: true };
         self.leave(now, &data, self.inflight_wire());
         Some(data)
     }
@@ -282,10 +251,7 @@ impl Sender {
         if self.timer.is_none() {
             self.timer = Some(now.saturating_add(self.options.timeout));
         }
-        self.counters.packets += 1;
-        self.counters.bytes += u64::from(data.len);
-        self.counters.packets_again += u64::from(data.again);
-        self.counters.bytes_again += if data.again { u64::from(data.len) } else { 0 };
+        self.counters.leave(data.len, data.again);
     }
 
     /// An ACK or a NAK is in.
@@ -301,7 +267,7 @@ impl Sender {
             return;
         }
         let rtt = now.since(ack.departure);
-        self.measure(rtt);
+        self.counters.measure(rtt);
         if number > self.first {
             self.advance(now, number, rtt, ack.telemetry);
         }
@@ -326,36 +292,20 @@ impl Sender {
         }
     }
 
-    fn measure(&mut self, rtt: Span) {
-        let c = &mut self.counters;
-        c.round_trip_min = if c.round_trips == 0 { rtt } else { c.round_trip_min.min(rtt) };
-        c.round_trip_max = c.round_trip_max.max(rtt);
-        c.round_trip_last = rtt;
-        c.round_trips += 1;
-        c.round_trips_ps += u128::from(rtt.ps());
-        // RFC 6298's gain.
-        self.srtt = Some(self.srtt.map_or(rtt, |srtt| Span(srtt.ps() - srtt.ps() / 8 + rtt.ps() / 8)));
-    }
-
     /// Packets up to `number` are acknowledged.
     fn advance(&mut self, now: Time, number: u64, rtt: Span, telemetry: Option<&Telemetry>) {
         let before = self.inflight_wire();
         let packets = number - self.first;
-        let mtu = self.options.mtu.0;
         // What was gone back for has arrived after all.
         let skipped = number > self.next;
-        while self.work.front().is_some_and(|work| work.end_packet <= number) {
-            self.work.pop_front();
-            self.place = self.place.saturating_sub(1);
-        }
-        let acked = self.work.front().map_or(self.posted, |work| work.offset(number, mtu));
+        let acked = self.work.done(number);
         let newly = acked - self.acked + packets * u64::from(self.path.overhead_bytes);
         self.selective.advance(self.first, number);
         (self.first, self.acked) = (number, acked);
         if skipped {
-            (self.next, self.sent, self.place) = (number, acked, 0);
+            (self.next, self.sent) = (number, acked);
         }
-        let app_limited = self.next >= self.packets;
+        let app_limited = self.next >= self.work.packets();
         if let Some(telemetry) = telemetry {
             self.cc.on_telemetry(telemetry, Progress { acked, sent: self.sent });
         }
@@ -367,7 +317,7 @@ impl Sender {
             app_limited,
             delivered: acked,
             min_rtt: Some(self.counters.round_trip_min),
-            srtt: self.srtt,
+            srtt: self.counters.srtt,
             ..Ack::default()
         });
         self.timer = (self.first < self.fresh).then(|| now.saturating_add(self.options.timeout));
@@ -377,7 +327,7 @@ impl Sender {
     fn go_back(&mut self, now: Time) {
         self.tell_loss(now);
         match self.options.recovery {
-            Recovery::GoBackN => (self.next, self.sent, self.place) = (self.first, self.acked, 0),
+            Recovery::GoBackN => (self.next, self.sent) = (self.first, self.acked),
             Recovery::SelectiveRepeat => self.selective.expire(self.first, self.fresh),
         }
         self.timer = Some(now.saturating_add(self.options.timeout));

@@ -40,7 +40,7 @@ fn work_becomes_packets_at_the_line_rate() {
     assert_eq!(s.poll_transmit(us(3.746)), data(3, 1, true));
     assert_eq!((s.inflight(), s.next_send()), (2501, None));
     s.on_answer(us(11.0), &ack(Answer::Ack(2), us(1.0)));
-    assert_eq!((s.acked(), s.inflight(), s.srtt()), (2000, 501, Some(Span::from_us(10))));
+    assert_eq!((s.acked(), s.inflight(), s.counters().srtt), (2000, 501, Some(Span::from_us(10))));
     s.on_answer(us(12.0), &ack(Answer::Ack(4), us(1.0)));
     assert_eq!((s.acked(), s.next_timer()), (2501, None));
 }
