@@ -9,7 +9,7 @@ use crate::algorithm::{
     WholeSegments, Wishes,
 };
 use crate::guest::Fault;
-use crate::rdma::{Nic, Progress, Telemetry};
+use crate::rdma::{Nic, Progress, Telemetry, Trim};
 use crate::slow_start::{self, SlowStart};
 use crate::train::{Arrival, Memory, Start, Train};
 use crate::{Abe, Ack, Needs, Signal, Traits, Window};
@@ -343,6 +343,12 @@ impl Controller {
     /// Is called when the receiver has notified the sender of a marked packet (RoCE).
     pub fn on_notification(&mut self, now: Time) {
         self.algorithm.on_notification(&mut self.w, now);
+        self.bound();
+    }
+
+    /// Is called when a packet has lost its payload on the way (Ultra Ethernet).
+    pub fn on_trim(&mut self, trim: &Trim) {
+        self.algorithm.on_trim(&mut self.w, trim);
         self.bound();
     }
 

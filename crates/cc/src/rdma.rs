@@ -1,6 +1,7 @@
 //! What a congestion control of RDMA over Ethernet learns beside ACKs: the network interface of its sender (congestion controls
 //! of TCP that probe learn it too), and what its packets met on their way (in-band network telemetry, INT).
 
+use crate::Spec;
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,8 @@ pub enum Transport {
     Tcp,
     /// RDMA over converged Ethernet, version 2: go-back-N, no handshake, the line rate from the start.
     Roce,
+    /// Ultra Ethernet transport: packets take many paths, trimmed packets are answered at once.
+    Uec,
 }
 
 impl Transport {
@@ -20,8 +23,46 @@ impl Transport {
         match self {
             Transport::Tcp => "tcp",
             Transport::Roce => "roce",
+            Transport::Uec => "uec",
         }
     }
+
+    /// Returns whether it takes TCP's place.
+    pub fn is_rdma(self) -> bool {
+        self != Transport::Tcp
+    }
+
+    /// Returns its congestion control where nobody says one; that of TCP is its stack's.
+    pub fn congestion_control(self) -> Option<Spec> {
+        match self {
+            Transport::Tcp => None,
+            Transport::Roce => Some(Spec::Dcqcn(Default::default())),
+            Transport::Uec => Some(Spec::Nscc(Default::default())),
+        }
+    }
+
+    /// Returns the name as people write it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Transport::Tcp => "TCP",
+            Transport::Roce => "RoCE",
+            Transport::Uec => "Ultra Ethernet",
+        }
+    }
+}
+
+/// A packet of Ultra Ethernet that lost its payload on the way, as its sender learns of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trim {
+    pub now: Time,
+    /// The whole packet on the wire.
+    pub bytes: u64,
+    /// Bytes in flight before it, this packet among them.
+    pub inflight: u64,
+    /// From the packet to the answer to its header, if that says anything.
+    pub rtt: Option<Span>,
+    /// The receiver already sees to it: it grants credits, and the packet was trimmed at its last hop.
+    pub spared: bool,
 }
 
 /// The network interface of a sender, and the path behind it.

@@ -2,7 +2,7 @@
 
 use crate::declare::Internals;
 use crate::guest::{self, Fault, Guest};
-use crate::rdma::{Nic, Progress, Telemetry, Transport};
+use crate::rdma::{Nic, Progress, Telemetry, Transport, Trim};
 use crate::registry::{capability, registry};
 use crate::train::{Arrival, Memory, Start, Train};
 use crate::{Ack, Signal, Window};
@@ -40,7 +40,8 @@ registry! {
     dcqcn: Dcqcn(Box<dcqcn::Dcqcn>) + Pacing + Timer + Rdma = "DCQCN (Zhu et al. 2015), for RoCE: a rate that notifications of marked packets cut",
     timely: Timely(Box<timely::Timely>) + Pacing + Rdma = "TIMELY (Mittal et al. 2015), for RoCE: a rate that follows the gradient of the round-trip time",
     hpcc: Hpcc(Box<hpcc::Hpcc>) + Pacing + Routers + Rdma = "HPCC (Li et al. 2019), for RoCE: a window that follows the load of links as packets report it",
-    none: None(none::None) = "No congestion control, for RoCE: the line rate",
+    nscc: Nscc(Box<nscc::Nscc>) + Rdma = "NSCC (Ultra Ethernet), for UEC: a window that goes by marks, delay and trimmed packets",
+    none: None(none::None) = "No congestion control, for RDMA: the line rate",
     ; guest Guest(Box<dyn Guest>) from guest::Spec + Pacing + Timer
 }
 
@@ -200,6 +201,9 @@ capability! {
 
         /// Is called when the receiver has notified the sender of a marked packet.
         fn on_notification(&mut self, w: &mut Window, now: Time) {}
+
+        /// Is called when a packet has lost its payload on the way (Ultra Ethernet).
+        fn on_trim(&mut self, w: &mut Window, trim: &Trim) {}
     }
 }
 

@@ -4,7 +4,7 @@
 use super::CongestionControl;
 use crate::declare::{Internals, Ranges};
 use crate::registry::Model;
-use crate::{MAX_WINDOW_BYTES, Traits, Window};
+use crate::{MAX_WINDOW_BYTES, Traits, Transport, Window};
 use elephan_units::InvalidParameter;
 
 /// There is nothing to set.
@@ -29,7 +29,7 @@ impl Model for None {
     }
 
     fn traits(_: &Parameters) -> Traits {
-        Traits::rdma()
+        Traits { transports: &[Transport::Roce, Transport::Uec], ..Traits::rdma() }
     }
 }
 
