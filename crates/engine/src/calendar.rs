@@ -18,8 +18,9 @@ use crate::heap::Heap;
 
 /// Events that are known ahead: a power of two.
 const AHEAD: u32 = 8;
-/// Places that an event may have to go on.
+/// Places that an event may have to go on, at most, and where many meet, as events of one instant do: then the heap is the better place.
 const STEPS: u64 = 24;
+const STEPS_MIN: u64 = 2;
 /// Least and most days of a year.
 const DAYS: (usize, usize) = (256, 1 << 17);
 /// What stands where there is no event: it comes after all.
@@ -43,6 +44,8 @@ pub struct Calendar {
     taken: Box<[u64]>,
     /// Events on their days.
     count: usize,
+    /// Places that an event may have to go on now: half as many after each for which there was no room, one more after each other.
+    steps: u64,
 }
 
 /// The shift of days of at most `width` picoseconds, and how many of them a year of about `days` has.
@@ -65,6 +68,7 @@ impl Calendar {
             places: vec![EMPTY; days].into_boxed_slice(),
             taken: vec![0; days / 64].into_boxed_slice(),
             count: 0,
+            steps: STEPS,
         }
     }
 
@@ -119,19 +123,21 @@ impl Calendar {
         if day - self.today > most {
             return heap.push(key);
         }
-        for day in day..day + STEPS {
+        for day in day..day + self.steps {
             let at = (day & self.mask) as usize;
             let there = self.places[at];
             if there == EMPTY {
                 self.places[at] = key;
                 self.taken[at >> 6] |= 1 << (at & 63);
                 self.count += 1;
+                self.steps = (self.steps + 1).min(STEPS);
                 return;
             }
             let less = key < there;
             self.places[at] = select_unpredictable(less, key, there);
             key = select_unpredictable(less, there, key);
         }
+        self.steps = (self.steps / 2).max(STEPS_MIN);
         heap.push(key);
     }
 

@@ -12,8 +12,6 @@ const MANY: usize = 32;
 const DAYS_PER_EVENT: u64 = 3;
 /// Days of a year for each pending event: those pushed lie a few mean distances ahead.
 const DAYS_PER_PENDING: usize = 12;
-/// Events before the one whose data are asked for: what is asked for comes from the second-level cache in less than theirs take.
-const AHEAD: u32 = 3;
 
 /// Pending events, least first.
 #[derive(Clone, Default)]
@@ -49,10 +47,10 @@ impl EventQueue {
         }
     }
 
-    /// The event [`AHEAD`] places behind the first, as a rule, if it is known. One that is pushed later may come before it.
+    /// The event `n` places behind the first, as a rule, if it is known: of 8 at most. One that is pushed later may come before it.
     #[inline]
-    pub fn ahead(&self) -> Option<Event> {
-        self.calendar.as_ref()?.ahead(AHEAD).map(Event)
+    pub fn ahead(&self, n: u32) -> Option<Event> {
+        self.calendar.as_ref()?.ahead(n).map(Event)
     }
 
     /// Fits the queue to what it holds: to be called now and then, when about `done` events have happened in the `elapsed` time up to
@@ -168,7 +166,7 @@ mod tests {
                     Op::Tune(width) => q.tune(Time(now), Span(width), 1),
                 }
                 prop_assert_eq!(q.len(), reference.len());
-                prop_assert!(q.ahead().is_none_or(|known| reference.iter().any(|&Reverse(e)| e == known)));
+                prop_assert!(q.ahead(3).is_none_or(|known| reference.iter().any(|&Reverse(e)| e == known)));
             }
             while let Some(Reverse(e)) = reference.pop() {
                 prop_assert_eq!(q.pop_before(Event::bound(Time::NEVER)), Some(e));

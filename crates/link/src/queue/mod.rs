@@ -8,6 +8,7 @@ pub use answers::{Answers, Reads, Tells, title};
 pub use dualpi2::Dualpi2Preset;
 pub use fifo::Limit;
 pub use header::{Answer, CongestionHeader, RateRequest, Request, WindowRequest};
+pub use trim::{CONTROL_PRIORITY, TRIMMED};
 
 use elephan_random::Stream;
 use elephan_units::{Bytes, InvalidParameter, Rate, Span, Time, dispatch};
@@ -151,6 +152,8 @@ queues! {
     "wrr" => wrr: Wrr(WrrSpec);
     /// Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
     "tbf" => tbf: Tbf(TbfSpec);
+    /// Trimming (Handley et al. 2017): a packet that does not fit loses its payload, and its header goes first
+    "trim" => trim: Trim(TrimSpec);
 }
 
 dispatch! {
@@ -174,6 +177,11 @@ dispatch! {
         /// Returns priorities, as bits, and queues of its classes, if it has any.
         fn classes(&self) -> Vec<(u8, &QueueSpec)> {
             Vec::new()
+        }
+
+        /// Returns the size that packets are trimmed to, if the discipline trims them.
+        fn trims_to(&self) -> Option<Bytes> {
+            None
         }
 
         /// Returns what a packet has to fit into beside the limit, by its key.
@@ -213,6 +221,13 @@ dispatch! {
         #[inline]
         fn pass(&mut self, priority: u8, bytes: u32) -> bool {
             false
+        }
+
+        /// Returns the handle of the packet that leaves next, as far as the discipline can tell at no cost: good enough for asking for it
+        /// in advance.
+        #[inline]
+        fn next_handle(&self) -> Option<u32> {
+            None
         }
 
         /// Returns the waiting bytes.

@@ -68,7 +68,7 @@ fn what_is_read_and_told() {
         QUEUES.iter().map(|(name, _)| *name).filter(|name| named(name).answers().reads.contains(&reads)).collect()
     };
     assert_eq!(of(Reads::Weight), ["fq", "scfq", "drr"]);
-    assert_eq!(of(Reads::Priority), ["prio", "ets", "wrr"]);
+    assert_eq!(of(Reads::Priority), ["prio", "ets", "wrr", "trim"]);
     let tells: Vec<&str> =
         QUEUES.iter().map(|(name, _)| *name).filter(|n| named(n).answers().tells.is_some()).collect();
     assert_eq!(tells, ["xcp", "fq"]);

@@ -27,6 +27,19 @@ impl Store {
         Some(item)
     }
 
+    /// The packet that leaves next.
+    #[inline]
+    pub fn first(&self) -> Option<&Item> {
+        self.waiting.front()
+    }
+
+    /// Takes out the packet that came last.
+    pub fn pop_last(&mut self) -> Option<Item> {
+        let item = self.waiting.pop_back()?;
+        self.bytes -= u64::from(item.bytes);
+        Some(item)
+    }
+
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.bytes
