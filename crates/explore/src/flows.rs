@@ -120,8 +120,8 @@ fn planned(plan: &Plan) -> Vec<Value> {
             continue;
         }
         let carrier = entry.kind.carrier();
-        let protocol = match (entry.roce.is_some(), carrier) {
-            (true, _) => "roce",
+        let protocol = match (&entry.rdma, carrier) {
+            (Some(rdma), _) => rdma.transport().name(),
             (_, Carrier::Frames(_)) => "ethernet",
             (_, Carrier::Datagrams(_)) => "udp",
             _ => "tcp",

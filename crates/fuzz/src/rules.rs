@@ -159,7 +159,7 @@ fn flows(plan: &Plan, flows: &TableData) -> Result<(), Finding> {
             format!("{} segments", segs_retrans[row]),
         )?;
         must(retransmitted[row] <= octets[row], "more retransmitted than sent", format!("{} B", retransmitted[row]))?;
-        if let (Some(size), "tcp" | "roce") = (sizes[row], protocol) {
+        if let (Some(size), "tcp" | "roce" | "uec") = (sizes[row], protocol) {
             let (got, done) = (delivered[row], completed[row]);
             // A flow without a byte is complete when it has begun and ended.
             let agrees = got <= size && (done == (got == size) || size == 0);

@@ -141,7 +141,7 @@ fn scenario_answers(py: Python<'_>, text: String, name: String) -> PyResult<Stri
                 "packet_bytes": link.ip_bytes,
                 "traffic": traffic.name,
                 "ip": traffic.ip,
-                "tcp": traffic.kind.carrier().is_tcp() && traffic.roce.is_none(),
+                "tcp": traffic.kind.carrier().is_tcp() && traffic.rdma.is_none(),
             }))
         };
         let small_mtus: Vec<Value> = plan.links.iter().filter_map(small).collect();

@@ -116,6 +116,8 @@ table! {
         lost: i64 = "",
         /// Packets marked (ECN) at the port
         marks: i64 = "",
+        /// Packets that lost their payload at the port (queue `trim`)
+        trims: i64 = "",
         /// Most bytes waiting at any instant; the packet on the wire does not wait
         queue_max_bytes: i64 = "B",
         /// Most packets waiting at any instant
@@ -157,6 +159,8 @@ table! {
         drops: i64 = "",
         /// Packets marked since the start
         marks: i64 = "",
+        /// Packets that lost their payload here since the start (queue `trim`)
+        trims: i64 = "",
         /// Time paused since the start
         paused_ns: i64 = "ns",
         /// Notifications of congestion that the port's congestion point has sent since the start

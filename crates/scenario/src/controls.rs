@@ -118,7 +118,7 @@ const MAIN: &[&str] = &[
 ];
 
 /// Tables whose many keys are for who looks for them.
-const DEEP: &[&str] = &["receive", "transmit", "disk", "roce", "answer", "sweep", "change", "record"];
+const DEEP: &[&str] = &["receive", "transmit", "disk", "roce", "uec", "answer", "sweep", "change", "record"];
 
 /// Returns a control for every key that the scenario has or may have where it has tables. A text that is not TOML or JSON has none.
 pub fn controls(source: &Source) -> Vec<Control> {

@@ -24,6 +24,7 @@ mod overrides;
 mod plan;
 mod preset;
 mod quantity;
+mod rdma;
 mod read;
 mod resolve;
 mod rooms;

@@ -9,11 +9,11 @@ use elephan_link::{
     headroom::{self, Feeder},
     queue::{Limit, QueueSpec},
 };
-use elephan_roce::wire;
 use elephan_tcp::{IpVersion, Options};
 use elephan_traffic::{Carrier, Kind, Spec as _, Start};
 use elephan_units::{Bytes, Rate, Span, Time};
 
+pub use crate::rdma::Rdma;
 pub use crate::written::{Ecmp, Jitter, Order, Reorder};
 
 /// One run, ready to build.
@@ -196,8 +196,8 @@ pub struct Traffic {
     /// No new data or arrivals from here on.
     pub stop: Option<Time>,
     pub congestion_control: elephan_cc::Spec,
-    /// Options of RoCE, if that carries it.
-    pub roce: Option<Arc<elephan_roce::Options>>,
+    /// What carries it in place of TCP, if anything.
+    pub rdma: Option<Rdma>,
     pub ip: IpVersion,
     /// Applications ask for TCP Fast Open.
     pub fast_open: bool,
@@ -212,10 +212,10 @@ impl Traffic {
         if matches!(self.kind.carrier(), Carrier::Frames(_)) { 0 } else { self.ip.udp_headers_bytes() }
     }
 
-    /// Returns the bytes of the largest IP packet between these ends; of RoCE with the telemetry that a congestion control may ask for.
+    /// Returns the bytes of the largest IP packet between these ends; of RDMA with the telemetry that a congestion control may ask for.
     pub(crate) fn ip_bytes(&self, sender: &Options, receiver: &Options) -> u64 {
-        if let Some(roce) = &self.roce {
-            return roce.mtu.0 + u64::from(wire::HEADERS_BYTES + wire::TELEMETRY_BYTES);
+        if let Some(rdma) = &self.rdma {
+            return rdma.largest_bytes();
         }
         match self.kind.carrier() {
             Carrier::Datagrams(payload) | Carrier::Frames(payload) => payload + u64::from(self.datagram_headers()),

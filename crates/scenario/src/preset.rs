@@ -168,7 +168,7 @@ mod tests {
     use elephan_link::congestion::qcn::{Qcn, Sampling};
     use elephan_units::Span;
 
-    use crate::{Override, Source, read};
+    use crate::{Override, Rdma, Source, read};
 
     fn qcn(preset: &str, overrides: &[Override]) -> Qcn {
         let text = format!(
@@ -235,7 +235,9 @@ mod tests {
                 congestion_control = {{ kind = 'dcqcn', {cc} }}
                 {roce}"
             );
-            read(&Source::toml("t", text), &[], None).unwrap().plan.traffic[0].roce.clone().unwrap().cnp_interval
+            let plan = read(&Source::toml("t", text), &[], None).unwrap().plan;
+            let Some(Rdma::Roce(options)) = &plan.traffic[0].rdma else { panic!("no RoCE") };
+            options.cnp_interval
         };
         for (cc, us) in [("preset = 'mellanox-cx4'", 4), ("preset = 'paper'", 50), ("preset = 'dcqcn_paper'", 50)] {
             assert_eq!(interval(cc, ""), Some(Span::from_us(us)), "{cc}");

@@ -83,7 +83,7 @@ impl World {
             key: stable_key(&self.plan.traffic[traffic as usize].name, ordinal),
             sender: NONE,
             receiver: NONE,
-            roce: NONE,
+            rdma: NONE,
             start: now,
             established: None,
             size: Some(offer.bytes),
@@ -95,8 +95,8 @@ impl World {
         };
         self.flows_made += 1;
         let id = self.keep_flow(flow);
-        if self.plan.traffic[traffic as usize].roce.is_some() {
-            return self.roce_transfer(now, id, offer.bytes);
+        if self.plan.traffic[traffic as usize].rdma.is_some() {
+            return self.rdma_transfer(now, id, offer.bytes);
         }
         self.open(now, id, isn);
         let Some(flow) = &self.flows[id as usize] else { return };

@@ -31,7 +31,7 @@ impl World {
                 self.net.change_link(now, &plan, link, self.next_change);
                 turned = turned.or(link.up.map(|_| LinkId(link.link)));
                 if link.rate.is_some() {
-                    self.roce_line(now, LinkId(link.link));
+                    self.rdma_line(now, LinkId(link.link));
                 }
                 if self.hosts.gathers {
                     self.departures_moved(now, LinkId(link.link));
@@ -55,7 +55,7 @@ impl World {
         let graph = Graph::of(&self.plan, |link| !down(link));
         net.routes.renew(&graph);
         net.reroute_notifications(&self.plan, &graph);
-        let (mut moved, interfaces) = self.roce.reroute(net, |id| {
+        let (mut moved, interfaces) = self.rdma.reroute(net, |id| {
             let plan = &self.flows[id as usize].as_ref()?.plan;
             Some((plan.from, plan.to))
         });
@@ -79,13 +79,13 @@ impl World {
             log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: 0, value, reason: "reroute" });
         }
         for interface in interfaces {
-            self.roce_pump(now, interface);
+            self.rdma_pump(now, interface);
         }
     }
 
     /// The live flows of a traffic entry go on under another controller.
     fn switch_congestion_control(&mut self, now: Time, traffic: u32, congestion_control: &Spec) {
-        let mut noted = self.roce_switch_congestion_control(now, traffic, congestion_control);
+        let mut noted = self.rdma_switch_congestion_control(now, traffic, congestion_control);
         for id in 0..self.flows.len() {
             let Some(flow) = self.flows[id].as_ref().filter(|f| f.traffic == traffic && f.sender != NONE) else {
                 continue;

@@ -15,7 +15,7 @@ use elephan_units::{Span, Time};
 
 use crate::ids::LinkId;
 use crate::ranks::Due;
-use crate::roce::Roce;
+use crate::rdma::Rdma;
 use crate::target::{NONE, Route};
 
 /// One end of a connection, where packets find it.
@@ -222,8 +222,8 @@ pub struct Flow {
     /// Sockets; none for UDP.
     pub sender: u32,
     pub receiver: u32,
-    /// Its place in `World::roce`, if RoCE carries it.
-    pub roce: u32,
+    /// Its place in `World::rdma`, if RDMA carries it.
+    pub rdma: u32,
     pub start: Time,
     pub established: Option<Time>,
     /// Payload to carry, if finite.
@@ -299,18 +299,18 @@ impl Flow {
     }
 
     /// Payload delivered to the receiving application so far.
-    pub fn delivered(&self, sockets: &[Socket], roce: &Roce) -> u64 {
+    pub fn delivered(&self, sockets: &[Socket], rdma: &Rdma) -> u64 {
         match &self.application {
             Application::Datagrams(d) => d.received_bytes,
-            _ if self.roce != NONE => roce.of(self.roce).map_or(0, |pair| pair.receiver.received()),
+            _ if self.rdma != NONE => rdma.of(self.rdma).map_or(0, |pair| pair.ends.received()),
             _ => sockets.get(self.receiver as usize).map_or(0, |s| s.endpoint.received()),
         }
     }
 
     /// Payload bytes delivered, and those that wait behind a hole: they reached the receiver, though no application could read them.
-    pub fn arrived(&self, sockets: &[Socket], roce: &Roce) -> u64 {
+    pub fn arrived(&self, sockets: &[Socket], rdma: &Rdma) -> u64 {
         let held = sockets.get(self.receiver as usize).map_or(0, |socket| socket.endpoint.held());
-        self.delivered(sockets, roce) + held
+        self.delivered(sockets, rdma) + held
     }
 }
 

@@ -82,7 +82,7 @@ impl World {
     pub fn ideal(&self, flow: &Flow) -> Option<Span> {
         let bytes = flow.size.filter(|&bytes| bytes > 0 && !matches!(flow.application, Application::Datagrams(_)))?;
         let FlowPlan { from, to, sender, receiver } = flow.plan;
-        if self.plan.traffic[flow.traffic as usize].roce.is_some() {
+        if self.plan.traffic[flow.traffic as usize].rdma.is_some() {
             return self.stream_alone(flow.traffic, flow.plan, bytes).map(|(_, all)| all);
         }
         let (there, back) = (self.path(from, to)?, self.path(to, from)?);
@@ -109,8 +109,8 @@ impl World {
     /// How long the first link, and how long the whole way, takes for so many bytes of a stream that has the network alone and no window.
     pub fn stream_alone(&self, traffic: u32, plan: FlowPlan, bytes: u64) -> Option<(Span, Span)> {
         let path = self.path(plan.from, plan.to)?;
-        let (full, full_bytes, last_bytes) = match &self.plan.traffic[traffic as usize].roce {
-            Some(options) => roce_packets(options, self.roce_headers(traffic), bytes),
+        let (full, full_bytes, last_bytes) = match &self.plan.traffic[traffic as usize].rdma {
+            Some(rdma) => rdma_packets(rdma.mtu_bytes(), self.rdma_headers(traffic), bytes),
             None => {
                 let [sender, receiver] = [plan.sender, plan.receiver].map(|end| &*self.plan.options[end as usize]);
                 Packing::of(sender, receiver).packets(bytes)
@@ -190,11 +190,11 @@ impl Packing {
     }
 }
 
-/// The same of RoCE.
-fn roce_packets(options: &elephan_roce::Options, headers: u32, bytes: u64) -> (u64, u32, u32) {
-    let full = bytes.saturating_sub(1) / options.mtu.0;
+/// The same of RDMA.
+fn rdma_packets(mtu: u64, headers: u32, bytes: u64) -> (u64, u32, u32) {
+    let full = bytes.saturating_sub(1) / mtu;
     let of = |len: u64| len as u32 + headers;
-    (full, of(options.mtu.0), of(bytes - full * options.mtu.0))
+    (full, of(mtu), of(bytes - full * mtu))
 }
 
 /// IP bytes of the SYN of `own`, or of its answer to that of `peer`.

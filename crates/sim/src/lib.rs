@@ -26,7 +26,7 @@ mod packet;
 mod pauses;
 mod program;
 mod ranks;
-mod roce;
+mod rdma;
 mod rows;
 mod sample;
 mod sockets;

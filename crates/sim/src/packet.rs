@@ -6,6 +6,7 @@ use elephan_engine::Slab;
 use elephan_link::congestion::Feedback;
 use elephan_link::queue::CongestionHeader;
 use elephan_tcp::{SackBlocks, Segment};
+use elephan_uec::wire::Header;
 use elephan_units::{Span, Time};
 
 /// Bits of [`Packet::flags`].
@@ -28,8 +29,10 @@ pub mod flags {
     pub const CAPTURED: u16 = 128;
     /// Has a stamp beside it.
     pub const STAMPED: u16 = 256;
-    /// RoCE: the segment's fields are read as [`super::rdma`] says.
-    pub const ROCE: u16 = 1024;
+    /// RDMA: the segment's fields are read as [`super::rdma`] says.
+    pub const RDMA: u16 = 1024;
+    /// Beside [`RDMA`]: has lost its payload at a queue that trims.
+    pub const TRIMMED: u16 = UDP;
     /// Has telemetry beside it.
     pub const TELEMETRY: u16 = 16384;
     /// Goes before everything else at its ports, whatever the priority of its flow.
@@ -60,6 +63,8 @@ pub mod rdma {
     pub const CNP: u16 = 4;
     /// A NAK with the number of a packet that was kept out of order.
     pub const SACK: u16 = 6;
+    /// Of Ultra Ethernet: what it says stands beside the packet; `seq` is the packet number of data.
+    pub const UEC: u16 = 7;
 
     /// A segment with the time in its two fields.
     pub fn departing(at: Time) -> Segment {
@@ -123,9 +128,14 @@ impl Default for Notice {
 }
 
 impl Packet {
-    /// Its sequence number, or packet number of RoCE data; none of a datagram, a frame, or a packet that has no such number.
+    /// Whether Ultra Ethernet carries it.
+    pub fn is_uec(&self) -> bool {
+        self.flags & flags::RDMA != 0 && self.segment.window == rdma::UEC
+    }
+
+    /// Its sequence number, or packet number of RDMA data; none of a datagram, a frame, or a packet that has no such number.
     pub fn sequence(&self) -> Option<u32> {
-        let numbered = match self.flags & flags::ROCE {
+        let numbered = match self.flags & flags::RDMA {
             0 => self.flags & (flags::UDP | flags::NOTIFICATION) == 0,
             _ => self.flags & flags::DATA != 0,
         };
@@ -145,6 +155,8 @@ pub struct Packets {
     notices: Vec<Notice>,
     tags: Vec<u32>,
     telemetry: Vec<Telemetry>,
+    /// What packets of Ultra Ethernet say.
+    uec: Vec<Header>,
 }
 
 impl Packets {
@@ -187,6 +199,9 @@ impl Packets {
         }
         if self.slab[handle].flags & flags::TELEMETRY != 0 {
             *self.telemetry_mut(copy) = *self.telemetry(handle);
+        }
+        if self.slab[handle].is_uec() {
+            *self.uec_mut(copy) = *self.uec(handle);
         }
         copy
     }
@@ -263,6 +278,16 @@ impl Packets {
             self.telemetry.resize(place + 1, Telemetry::default());
         }
         &mut self.telemetry[place]
+    }
+
+    /// What a packet of Ultra Ethernet says.
+    pub fn uec(&self, handle: u32) -> &Header {
+        &self.uec[handle as usize]
+    }
+
+    /// The same, or place for it.
+    pub fn uec_mut(&mut self, handle: u32) -> &mut Header {
+        place_of(&mut self.uec, handle, Header::default())
     }
 
     #[inline]

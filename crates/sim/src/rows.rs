@@ -15,7 +15,7 @@ impl World {
     /// The row of a flow; `over` if both ends have closed.
     pub fn flow_row(&self, now: Time, flow: &Flow, over: bool) -> FlowRow {
         let plan = &self.plan;
-        let delivered = flow.delivered(&self.sockets, &self.roce);
+        let delivered = flow.delivered(&self.sockets, &self.rdma);
         // A flow that ended within the warm-up has nothing measured; the warm-up ends after all else of its instant.
         let measured = if now <= plan.warmup { 0 } else { delivered.saturating_sub(flow.before_warmup) };
         let seconds = plan.duration.since(plan.warmup).seconds();
@@ -60,10 +60,10 @@ impl World {
             sender_fct_ns: carried(flow.sender_done).map(Span::ns),
             ..instruments::of_flow(&stats(sender), &stats(receiver))
         };
-        if self.plan.traffic[flow.traffic as usize].roce.is_some() {
-            (row.protocol, row.stack) = (t.roce, t.empty);
+        if let Some(rdma) = &self.plan.traffic[flow.traffic as usize].rdma {
+            (row.protocol, row.stack) = (t.transport(rdma.transport()), t.empty);
             row.congestion_control = t.congestion_control(self.congestion_controls[flow.traffic as usize].name());
-            self.roce_instruments(flow, &mut row);
+            self.rdma_instruments(flow, &mut row);
         }
         if let Application::Datagrams(d) = &flow.application {
             row.segs_out = d.sent_packets as i64;
@@ -184,6 +184,7 @@ impl World {
             drops: c.drops as i64,
             lost: c.lost as i64,
             marks: c.marks as i64,
+            trims: link.trims() as i64,
             queue_max_bytes: c.queue_max_bytes as i64,
             queue_max_packets: c.queue_max_packets as i64,
             queue_mean_bytes: per_ps(c.byte_ps),

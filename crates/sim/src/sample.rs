@@ -12,10 +12,10 @@ use crate::world::World;
 impl World {
     /// Ends the warm-up: what was delivered until now is not measured, nor what waits behind holes.
     pub fn end_warmup(&mut self, now: Time) {
-        let World { flows, sockets, roce, .. } = self;
+        let World { flows, sockets, rdma, .. } = self;
         for flow in flows.iter_mut().flatten() {
             stop::look();
-            flow.before_warmup = flow.arrived(sockets, roce);
+            flow.before_warmup = flow.arrived(sockets, rdma);
         }
         self.warm_copies(now);
         self.warm_hosts(self.plan.warmup);
@@ -78,7 +78,7 @@ impl World {
                 });
                 continue;
             }
-            if let Some(row) = self.roce_sample(now, flow) {
+            if let Some(row) = self.rdma_sample(now, flow) {
                 self.recorder.flow_samples.push(row);
                 continue;
             }
@@ -94,7 +94,7 @@ impl World {
                 inflight_bytes: endpoint.inflight() as i64,
                 srtt_ns: endpoint.srtt().map(|s| s.ns()),
                 pacing_bps: cc.pacing_rate(),
-                delivered_bytes: flow.delivered(&self.sockets, &self.roce) as i64,
+                delivered_bytes: flow.delivered(&self.sockets, &self.rdma) as i64,
                 phase: self.tables.phase(Some(endpoint.phase())),
                 pipe_size: stats.pipe_size as i64,
                 sample_rtt_ns: (stats.count_rtt > 0).then_some(stats.sample_rtt_ns as i64),
@@ -129,6 +129,7 @@ impl World {
             let busy = link.busy_at(now, self.net.window);
             let busy_ps = busy - std::mem::replace(&mut self.tables.busy_before[i], busy);
             let (drops, marks) = (link.counts.drops as i64, link.counts.marks as i64);
+            let trims = link.trims() as i64;
             let paused_ns = link.paused_until(now).ns();
             let notifications = link.notifications_sent() as i64;
             self.recorder.port_samples.push(PortSampleRow {
@@ -140,6 +141,7 @@ impl World {
                 tx_bytes: tx_bytes as i64,
                 drops,
                 marks,
+                trims,
                 paused_ns,
                 notifications,
                 utilisation: busy_ps as f64 / every.ps() as f64,

@@ -19,12 +19,12 @@ impl World {
     pub fn deliver(&mut self, now: Time, packet: u32) {
         let (p, sack) = self.net.packets.get(packet);
         let (dest, number) = (p.dest, p.flow);
-        if p.flags & (flags::UDP | flags::NOTIFICATION | flags::ROCE) != 0 {
+        if p.flags & (flags::UDP | flags::NOTIFICATION | flags::RDMA) != 0 {
             if p.flags & flags::NOTIFICATION != 0 {
                 return self.net.take_notification(now, packet);
             }
-            if p.flags & flags::ROCE != 0 {
-                return self.deliver_roce(now, packet);
+            if p.flags & flags::RDMA != 0 {
+                return self.deliver_rdma(now, packet);
             }
             let (bytes, seq) = (u64::from(p.segment.len), p.segment.seq);
             let delay = now.since(rdma::departure(&p.segment));

@@ -129,7 +129,7 @@ impl World {
         if !flow.begun || matches!(flow.application, Application::Datagrams(_)) {
             return Ok(());
         }
-        if let Some(checked) = self.roce_check(flow) {
+        if let Some(checked) = self.rdma_check(flow) {
             return checked;
         }
         let (Some(s), Some(r)) = (self.sockets.get(flow.sender as usize), self.sockets.get(flow.receiver as usize))

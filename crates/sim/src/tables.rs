@@ -1,5 +1,6 @@
 //! Words of the tables, what is collected for the summary, and the rows of rare events.
 
+use elephan_cc::Transport;
 use elephan_record::{EventRow, FlowRow, Recorder, Text};
 use elephan_scenario::Plan;
 use elephan_tcp::Phase;
@@ -22,7 +23,8 @@ pub struct Tables {
     reasons: Vec<(&'static str, Text)>,
     pub tcp: Text,
     pub udp: Text,
-    pub roce: Text,
+    roce: Text,
+    uec: Text,
     pub ethernet: Text,
     pub empty: Text,
     /// Time in ps that each port had been sending at the last sample.
@@ -91,6 +93,7 @@ impl Tables {
             tcp: recorder.intern("tcp"),
             udp: recorder.intern("udp"),
             roce: recorder.intern("roce"),
+            uec: recorder.intern("uec"),
             ethernet: recorder.intern("ethernet"),
             empty: recorder.intern(""),
             busy_before: vec![0; plan.links.len()],
@@ -121,6 +124,15 @@ impl Tables {
 
     pub fn traffic(&self, traffic: u32) -> Text {
         self.traffic[traffic as usize]
+    }
+
+    /// The name of a transport of streams.
+    pub fn transport(&self, transport: Transport) -> Text {
+        match transport {
+            Transport::Tcp => self.tcp,
+            Transport::Roce => self.roce,
+            Transport::Uec => self.uec,
+        }
     }
 
     pub fn congestion_control(&self, name: &str) -> Text {

@@ -20,6 +20,7 @@ const HOST: u32 = 2;
 const PAIR: u32 = 4;
 const INTERFACE: u32 = 6;
 const REFRESH: u32 = 8;
+const GRANTS: u32 = 10;
 const WATCHDOG: u32 = 12;
 /// Tags of application events.
 const COPIES: u32 = 2;
@@ -86,8 +87,10 @@ pub enum Target {
     Limiters(LinkId),
     /// A timer of a host.
     Host(HostTimer, u32),
-    /// A timer of a connection of RoCE.
+    /// A timer of a connection of RDMA.
     Pair(u32),
+    /// The host of a node grants credit (Ultra Ethernet).
+    Grants(u32),
     /// The interface whose port feeds a link has room.
     Interface(LinkId),
     /// The port of a link repeats its PAUSE.
@@ -140,6 +143,7 @@ impl Target {
                 (Class::Timer, tagged(HOST, (timer as u32) << HOST_SHIFT | number))
             }
             Target::Pair(pair) => (Class::Timer, tagged(PAIR, pair)),
+            Target::Grants(node) => (Class::Timer, tagged(GRANTS, node)),
             Target::Interface(link) => (Class::Timer, tagged(INTERFACE, link.0)),
             Target::Refresh(link) => (Class::Timer, tagged(REFRESH, link.0)),
             Target::Watchdog(link) => (Class::Timer, tagged(WATCHDOG, link.0)),
@@ -171,6 +175,7 @@ impl Target {
             (Class::Timer, LIMITERS) => Target::Limiters(LinkId(number)),
             (Class::Timer, HOST) => Target::Host(HostTimer::of(number >> HOST_SHIFT), id & HOST_NUMBER),
             (Class::Timer, PAIR) => Target::Pair(number),
+            (Class::Timer, GRANTS) => Target::Grants(number),
             (Class::Timer, INTERFACE) => Target::Interface(LinkId(number)),
             (Class::Timer, REFRESH) => Target::Refresh(LinkId(number)),
             (Class::Timer, WATCHDOG) => Target::Watchdog(LinkId(number)),
@@ -201,6 +206,12 @@ impl Target {
     pub fn keyed(self, time: Time, key: u32) -> Event {
         let (class, id) = self.pack();
         Event::new(time, class, key, id)
+    }
+
+    /// The link of an event that is the end of a transmission.
+    #[inline(always)]
+    pub fn end(event: Event) -> Option<LinkId> {
+        event.is(Class::End).then(|| LinkId(event.id()))
     }
 
     /// The place of an event that is an arrival.

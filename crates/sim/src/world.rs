@@ -25,7 +25,7 @@ use crate::net::{self, Delivered, Layout, Net, Onward, Paths};
 use crate::observed::observed_ports;
 use crate::program::Program;
 use crate::ranks::Games;
-use crate::roce::Roce;
+use crate::rdma::Rdma;
 use crate::tables::Tables;
 use crate::target::Target;
 
@@ -79,7 +79,7 @@ pub struct World {
     /// What hosts keep for Fast Open.
     pub fast_open: FastOpens,
     /// Connections of RoCE, and the interfaces that send for them.
-    pub roce: Roce,
+    pub rdma: Rdma,
     /// Those that are not ideal.
     pub hosts: Hosts,
     /// What programs outside the simulation have here, if any may.
@@ -123,7 +123,7 @@ impl World {
             guests: Guests::of(announced),
             memories: BTreeMap::new(),
             fast_open: FastOpens::default(),
-            roce: Roce::default(),
+            rdma: Rdma::default(),
             hosts: Hosts::of(plan),
             program: Program::of(plan),
         };
@@ -225,7 +225,7 @@ impl World {
             guests: self.guests.clone(),
             memories: self.memories.clone(),
             fast_open: self.fast_open.clone(),
-            roce: self.roce.clone(),
+            rdma: self.rdma.clone(),
             hosts: self.hosts.clone(),
             program: self.program.clone(),
             plan,
@@ -259,6 +259,9 @@ impl World {
             };
             now = event.time();
             self.events_done += 1;
+            if self.rdma.pairs.len() > FEW_SOCKETS {
+                self.net.prefetch_ports();
+            }
             // Most events are arrivals.
             match Target::arrival(event) {
                 Some(place) if !IS_MANAGED => self.arrival_of_frame(now, place),
@@ -330,8 +333,9 @@ impl World {
             Target::Limiters(link) => self.net.limiter_timer(now, link),
             Target::Refresh(link) => self.net.refresh(now, link),
             Target::Watchdog(link) => self.net.watchdog_timer(now, link),
-            Target::Pair(pair) => self.roce_timer(now, pair),
-            Target::Interface(link) => self.roce_pump(now, link),
+            Target::Pair(pair) => self.rdma_timer(now, pair),
+            Target::Grants(host) => self.uec_grant(now, host),
+            Target::Interface(link) => self.rdma_pump(now, link),
             Target::Host(timer, number) => self.host_timer(now, timer, number),
             Target::Socket(socket) => self.ring(now, socket),
             Target::Arrivals(place) => self.arrival(now, place),

@@ -10,7 +10,7 @@ use arrow_array::types::{Float64Type, Int64Type};
 use common::{Builder, run, run_on};
 use elephan_link::FlowControl;
 use elephan_record::Tables;
-use elephan_scenario::{Ecmp, Plan};
+use elephan_scenario::{Ecmp, Plan, Rdma};
 use elephan_sim::Paths;
 use elephan_units::{Rate, Span};
 use proptest::prelude::*;
@@ -166,7 +166,7 @@ fn plan(s: &Shape) -> Plan {
     if s.roce {
         b.traffic(json!({ "kind": "bulk" }), &[&pairs[..], &pairs[..]].concat(), options);
         let entry = b.plan.traffic.last_mut().unwrap();
-        entry.roce = Some(Arc::new(Default::default()));
+        entry.rdma = Some(Rdma::Roce(Arc::new(Default::default())));
         entry.congestion_control = serde_json::from_value(json!("dcqcn")).unwrap();
         entry.priority = 1;
     }

@@ -9,7 +9,7 @@ use common::{Builder, run};
 use elephan_link::headroom::{Feeder, any_need, exact_need, own_need};
 use elephan_link::{FlowControl, Framing, Pause, PausePer, Pfc};
 use elephan_record::Tables;
-use elephan_scenario::{Change, LinkChange, NodeKind, Plan, Switch, Traffic};
+use elephan_scenario::{Change, LinkChange, NodeKind, Plan, Rdma, Switch, Traffic};
 use elephan_units::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -238,7 +238,7 @@ proptest! {
         }
         for entry in plan.traffic.iter_mut().filter(|entry| rdma && entry.priority > 0) {
             entry.kind = serde_json::from_value(json!({ "kind": "bulk" })).unwrap();
-            entry.roce = Some(Arc::new(Default::default()));
+            entry.rdma = Some(Rdma::Roce(Arc::new(Default::default())));
             entry.congestion_control = serde_json::from_value(json!({ "kind": "dcqcn" })).unwrap();
         }
         let lean = run(&plan, false);
@@ -360,7 +360,7 @@ proptest! {
                 traffic.name.push_str(" too");
                 traffic.kind = serde_json::from_value(json!({ "kind": "bulk", "size": "20 kB" })).unwrap();
                 let options = json!({ "timeout": "100 us", "ack_every": 4, "window": "8 kB" });
-                traffic.roce = Some(Arc::new(serde_json::from_value(options).unwrap()));
+                traffic.rdma = Some(Rdma::Roce(Arc::new(serde_json::from_value(options).unwrap())));
                 traffic.congestion_control = serde_json::from_value(json!("dcqcn")).unwrap();
             }
             plan.traffic.extend(more);
@@ -400,7 +400,7 @@ fn the_default_headroom_holds_what_comes() {
             let traffic = b.plan.traffic.last_mut().unwrap();
             traffic.priority = 3;
             let options = json!({ "mtu": format!("{mtu} B"), "ecn": false });
-            traffic.roce = Some(Arc::new(serde_json::from_value(options).unwrap()));
+            traffic.rdma = Some(Rdma::Roce(Arc::new(serde_json::from_value(options).unwrap())));
             traffic.congestion_control = serde_json::from_value(json!("none")).unwrap();
         }
         b.plan.nodes.iter_mut().for_each(|n| n.pause.response_quanta = 60);

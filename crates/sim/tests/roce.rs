@@ -13,7 +13,7 @@ use elephan_link::queue::QueueSpec;
 use elephan_link::{FlowControl, Loss};
 use elephan_record::Tables;
 use elephan_roce::{Options, Recovery};
-use elephan_scenario::{Change, LinkChange};
+use elephan_scenario::{Change, LinkChange, Rdma};
 use elephan_units::{Rate, Span, Time};
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn roce(b: &mut Builder, kind: Value, pairs: &[(u32, u32)], cc: Value, options: 
     let tcp = b.options("rfc", json!({}));
     b.traffic(kind, pairs, tcp);
     let entry = b.plan.traffic.last_mut().unwrap();
-    entry.roce = Some(Arc::new(options));
+    entry.rdma = Some(Rdma::Roce(Arc::new(options)));
     entry.congestion_control = serde_json::from_value(cc).unwrap();
 }
 

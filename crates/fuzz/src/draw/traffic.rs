@@ -1,5 +1,6 @@
 //! The traffic of a scenario, and what changes while it runs.
 
+use elephan_cc::{Spec, Transport};
 use elephan_traffic::Kind;
 use serde_json::{Value as Json, json};
 
@@ -7,7 +8,7 @@ use super::{Draw, Table, rate, time};
 
 /// Keys of which an entry has one.
 const EITHER: [&str; 4] = ["load", "rate_per_s", "arrivals_per_s", "gap"];
-/// Kinds of traffic that RoCE can carry.
+/// Kinds of traffic that RDMA can carry.
 const RDMA: [&str; 8] = ["bulk", "messages", "transfers", "users", "incast", "replay", "collective", "goal"];
 
 /// What programs outside the simulation send: a run without them refuses it.
@@ -69,7 +70,7 @@ impl<'a> Draw<'a> {
         entry.insert("to".to_owned(), self.members().into());
         entry.insert("pairing".to_owned(), self.pick(&["all", "random"]).into());
         entry.insert("name".to_owned(), format!("t{number}").into());
-        let skip = ["from", "to", "pairing", "name", "transport", "roce"];
+        let skip = ["from", "to", "pairing", "name", "transport", "roce", "uec"];
         entry.extend(self.table(schema, &skip, self.density));
         let skip: Vec<&str> = either.iter().copied().chain(["slot"]).collect();
         entry.extend(self.table(branch, &skip, self.density));
@@ -87,12 +88,29 @@ impl<'a> Draw<'a> {
             self.draw_ranks(&mut entry);
         }
         if entry["kind"].as_str().is_some_and(|kind| RDMA.contains(&kind)) && self.chance(0.2) {
-            let model = self.pick(&["dcqcn", "timely", "hpcc", "swift", "none"]);
-            entry.insert("transport".to_owned(), "roce".into());
+            let transport = self.pick(&[Transport::Roce, Transport::Uec]);
+            let models: Vec<Spec> = Spec::all().into_iter().filter(|spec| spec.suits(transport)).collect();
+            let model = models[self.random.index(models.len() as u64) as usize].name().to_owned();
+            entry.insert("transport".to_owned(), transport.name().into());
             entry.insert("congestion_control".to_owned(), model.into());
             entry.shift_remove("tcp");
+            if transport == Transport::Uec {
+                entry.insert("uec".to_owned(), self.draw_uec());
+            }
         }
         entry
+    }
+
+    /// Draws options of Ultra Ethernet that a run accepts.
+    fn draw_uec(&mut self) -> Json {
+        let credits = self.chance(0.5);
+        json!({
+            "spray": self.pick(&["oblivious", "bitmap", "reps", "mixed"]),
+            "entropies": 1u64 << self.random.index(9),
+            "ack_every": 1 + self.random.index(8),
+            "credits": credits,
+            "grant_adapts": credits && self.chance(0.3),
+        })
     }
 
     /// Draws a change of a link or of a congestion control, at some time before `end`.

@@ -30,7 +30,7 @@ impl Resolver<'_> {
         for (entry, traffic) in self.traffic.iter().enumerate() {
             let congestion_control = serde_json::to_value(&traffic.congestion_control).unwrap_or_default();
             let least = congestion_control.get("rate_min").and_then(|rate| parse_rate(rate.as_str()?).ok());
-            if let (Some(_), Some(least)) = (&traffic.roce, least) {
+            if let (Some(_), Some(least)) = (&traffic.rdma, least) {
                 let sends = |link: &Link| traffic.flows.iter().any(|flow| flow.from == link.from);
                 let at = at!["traffic", entry, "congestion_control", "rate_min"];
                 found.extend(self.rate_min(at, least, sends));

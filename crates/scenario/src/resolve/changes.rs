@@ -138,7 +138,7 @@ impl<'a> State<'a> {
         if let Some(table) = tree.as_table_mut() {
             table.shift_remove("change");
         }
-        let roce = outcome.plan.traffic.iter().any(|traffic| traffic.roce.is_some());
+        let roce = outcome.plan.traffic.iter().any(|traffic| traffic.rdma.is_some());
         State {
             interpreter,
             words: serde_json::to_value(&outcome.words).unwrap_or_default(),

@@ -15,6 +15,7 @@ use super::resolver::Resolver;
 use crate::elsewhere;
 use crate::overrides::traffic_names;
 use crate::plan::{FlowPlan, Traffic};
+use crate::rdma::Rdma;
 use crate::tree::{Node, Path, at};
 use crate::written::{FlowPairing, Scenario, TrafficWords};
 
@@ -59,7 +60,13 @@ impl Resolver<'_> {
                 traffic.congestion_control = Some(plan.congestion_control.clone());
                 traffic.tcp.congestion_control = None;
                 traffic.transport = Some(traffic.transport.unwrap_or_default());
-                traffic.roce = plan.roce.as_deref().cloned();
+                traffic.roce = None;
+                traffic.uec = None;
+                match &plan.rdma {
+                    Some(Rdma::Roce(options)) => traffic.roce = Some((**options).clone()),
+                    Some(Rdma::Uec(options)) => traffic.uec = Some((**options).clone()),
+                    None => {}
+                }
             }
             self.traffic.push(plan);
         }
@@ -128,11 +135,13 @@ impl Resolver<'_> {
             return;
         }
         let place = if traffic.ip.is_some() { own } else { at!["ip"] };
-        if traffic.transport == Some(Transport::Roce) && traffic.ip.or(words.ip) == Some(IpVersion::V6) {
+        let transport = traffic.transport.unwrap_or_default();
+        if transport.is_rdma() && traffic.ip.or(words.ip) == Some(IpVersion::V6) {
+            let title = transport.title();
             let name = traffic.name.as_deref().unwrap_or(traffic.kind.name());
             self.report(
                 place,
-                format!("\"v6\": RoCE is modelled over IPv4 only; say ip = \"v4\" in the entry {name:?}"),
+                format!("\"v6\": {title} is modelled over IPv4 only; say ip = \"v4\" in the entry {name:?}"),
             );
         }
     }
@@ -168,21 +177,25 @@ impl Resolver<'_> {
             let message = format!("{} is {protocol}: it has no other transport", traffic.kind.name());
             return self.report(at.key("transport"), message);
         }
-        if traffic.fast_open && (!carrier.is_tcp() || transport == Transport::Roce) {
-            let what = carrier.protocol().unwrap_or("RoCE");
+        if traffic.fast_open && (!carrier.is_tcp() || transport.is_rdma()) {
+            let what = carrier.protocol().unwrap_or(transport.title());
             return self.report(at.key("fast_open"), format!("{} is {what}: it has no Fast Open", traffic.kind.name()));
         }
-        if transport == Transport::Roce && matches!(carrier, Carrier::Copy | Carrier::Program) {
+        if transport.is_rdma() && matches!(carrier, Carrier::Copy | Carrier::Program) {
             return self.report(at.key("transport"), format!("{} goes over TCP", traffic.kind.name()));
         }
-        if transport == Transport::Roce && traffic.tcp != Overrides::default() {
-            self.report(at.key("tcp"), "with transport \"roce\" there are no TCP options; its own are in roce");
+        let own = transport.name();
+        if transport.is_rdma() && traffic.tcp != Overrides::default() {
+            let message = format!("with transport \"{own}\" there are no TCP options; its own are in {own}");
+            self.report(at.key("tcp"), message);
         }
-        let Some(options) = &traffic.roce else { return };
-        if transport != Transport::Roce {
-            self.report(at.key("roce"), "options of RoCE: say transport = \"roce\"");
-        } else if let Some(invalid) = options.problem() {
-            self.report(at.key("roce").key(&invalid.parameter), invalid.reason);
+        let given = [(Transport::Roce, traffic.roce.is_some()), (Transport::Uec, traffic.uec.is_some())];
+        for (other, _) in given.into_iter().filter(|&(other, given)| given && other != transport) {
+            let (name, title) = (other.name(), other.title());
+            self.report(at.key(name), format!("options of {title}: say transport = \"{name}\""));
+        }
+        if let Some(invalid) = rdma(traffic).and_then(|rdma| rdma.problem()) {
+            self.report(at.key(own).key(&invalid.parameter), invalid.reason);
         }
     }
 
@@ -229,8 +242,10 @@ impl Resolver<'_> {
         let congestion_control = self.congestion_control(entry, traffic, &from)?;
         // A congestion control among the TCP options is the entry's: that of its senders, which the plan has beside the options.
         let own = Overrides { congestion_control: None, ..traffic.tcp.clone() };
-        let mut roce = traffic.roce.clone().unwrap_or_default();
-        roce.cnp_interval.get_or_insert_with(|| cnp_interval(&congestion_control));
+        let mut rdma = rdma(traffic);
+        if let Some(Rdma::Roce(options)) = &mut rdma {
+            Arc::make_mut(options).cnp_interval.get_or_insert_with(|| cnp_interval(&congestion_control));
+        }
         let mut flows = Vec::with_capacity(total);
         for (from, to) in pairs {
             stop::look();
@@ -247,7 +262,7 @@ impl Resolver<'_> {
             start: traffic.start,
             stop: traffic.stop.map(|s| Time(s.0)),
             congestion_control,
-            roce: (traffic.transport == Some(Transport::Roce)).then(|| Arc::new(roce)),
+            rdma,
             ip: traffic.ip.or(words.ip).unwrap_or_default(),
             fast_open: traffic.fast_open,
             priority: traffic.priority,
@@ -322,7 +337,7 @@ impl Resolver<'_> {
         Some(hosts)
     }
 
-    /// The entry's own, its TCP options', or that of the senders' stack, if they agree; of RoCE its own or DCQCN.
+    /// The entry's own, its TCP options', or that of the senders' stack, if they agree; of RDMA its own or that of the transport.
     fn congestion_control(&mut self, entry: usize, traffic: &TrafficWords, from: &[u32]) -> Option<Spec> {
         let at = at!["traffic", entry];
         let transport = traffic.transport.unwrap_or_default();
@@ -334,8 +349,8 @@ impl Resolver<'_> {
                 self.report(place, unsuitable(own, transport));
                 return None;
             }
-            Some(own) if transport == Transport::Roce => return Some(own.clone()),
-            None if transport == Transport::Roce => return Some(Spec::Dcqcn(Default::default())),
+            Some(own) if transport.is_rdma() => return Some(own.clone()),
+            None if transport.is_rdma() => return transport.congestion_control(),
             _ => {}
         }
         let of = |r: &Self, host: u32| {
@@ -368,14 +383,25 @@ impl Resolver<'_> {
 /// Why a congestion control cannot steer a transport, and which can.
 pub(super) fn unsuitable(congestion_control: &Spec, transport: Transport) -> String {
     let name = congestion_control.name();
-    match transport {
-        Transport::Tcp => format!("{name} is for RoCE: say transport = \"roce\""),
-        Transport::Roce => {
+    match congestion_control.traits().transports {
+        [other, ..] if transport == Transport::Tcp => {
+            format!("{name} is for {}: say transport = \"{}\"", other.title(), other.name())
+        }
+        _ => {
             let all = Spec::all();
             let known: Vec<&str> =
                 all.iter().filter(|congestion_control| congestion_control.suits(transport)).map(Spec::name).collect();
-            format!("{name} is not for RoCE; known: {}", known.join(", "))
+            format!("{name} is not for {}; known: {}", transport.title(), known.join(", "))
         }
+    }
+}
+
+/// What carries an entry in place of TCP, with its options.
+fn rdma(traffic: &TrafficWords) -> Option<Rdma> {
+    match traffic.transport.unwrap_or_default() {
+        Transport::Tcp => None,
+        Transport::Roce => Some(Rdma::Roce(Arc::new(traffic.roce.clone().unwrap_or_default()))),
+        Transport::Uec => Some(Rdma::Uec(Arc::new(traffic.uec.clone().unwrap_or_default()))),
     }
 }
 

@@ -43,7 +43,7 @@ impl Resolver<'_> {
             let against = if self
                 .traffic
                 .iter()
-                .any(|t| t.roce.is_some() && t.flows.iter().any(|f| f.from == link.from || f.to == link.from))
+                .any(|t| t.rdma.is_some() && t.flows.iter().any(|f| f.from == link.from || f.to == link.from))
             {
                 Some("RoCE")
             } else if words.congestion_management != CongestionManagement::None {

@@ -359,6 +359,10 @@ fn pair(pairing: LinkPairing, a: &[u32], b: &[u32]) -> Result<Vec<(u32, u32)>, S
             let block = large / small;
             Ok((0..large).map(|i| if a.len() == large { (a[i], b[i / block]) } else { (a[i / block], b[i]) }).collect())
         }
+        LinkPairing::Cyclic => {
+            let large = a.len().max(b.len());
+            Ok((0..large).map(|i| (a[i % a.len()], b[i % b.len()])).collect())
+        }
         LinkPairing::Auto if a.len() == b.len() => Ok(zip(a, b)),
         LinkPairing::Auto if b.len() == 1 => Ok(zip(a, &vec![b[0]; a.len()])),
         LinkPairing::Auto if a.len() == 1 => Ok(zip(&vec![a[0]; b.len()], b)),
@@ -477,5 +481,6 @@ mod tests {
         assert_eq!(pair(LinkPairing::Blocks, &[1, 2, 3, 4], &[8, 9]).unwrap(), [(1, 8), (2, 8), (3, 9), (4, 9)]);
         assert_eq!(pair(LinkPairing::Blocks, &[8, 9], &[1, 2, 3, 4]).unwrap(), [(8, 1), (8, 2), (9, 3), (9, 4)]);
         assert!(pair(LinkPairing::Blocks, &[1, 2, 3], &[8, 9]).is_err());
+        assert_eq!(pair(LinkPairing::Cyclic, &[1, 2, 3, 4], &[8, 9]).unwrap(), [(1, 8), (2, 9), (3, 8), (4, 9)]);
     }
 }

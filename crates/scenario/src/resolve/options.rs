@@ -84,7 +84,7 @@ impl Resolver<'_> {
             self.report(place, format!("{} (stack {})", error.reason, options.stack));
         } else if let Err(error) = options.attach(ip, key.mtu)
             && traffic.kind.carrier().is_tcp()
-            && traffic.transport != Some(Transport::Roce)
+            && !traffic.transport.unwrap_or_default().is_rdma()
         {
             let name = words.hosts.get_index(group).map_or("", |(name, _)| name.as_str());
             let tables = [at!["traffic", entry, "tcp"], at!["hosts", name, "tcp"], at!["tcp"]];

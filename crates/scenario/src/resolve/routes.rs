@@ -14,6 +14,7 @@ use elephan_units::{Bytes, Span, stop};
 use super::crossing::{Crossing, Packets};
 use super::resolver::Resolver;
 use crate::plan::{FlowPlan, NodeKind};
+use crate::rdma::Rdma;
 use crate::tree::at;
 use crate::written::Scenario;
 
@@ -201,7 +202,7 @@ struct Crossed {
     /// Of each link.
     crossings: Vec<Crossing>,
     longest_rtt_ps: u128,
-    /// Entries that have a flow without a path, and those of RoCE whose timeout a round trip outlasts.
+    /// Entries that have a flow without a path, and those of RDMA whose timeout a round trip outlasts.
     unreachable: Vec<(usize, String)>,
     impatient: Vec<(usize, String)>,
 }
@@ -214,7 +215,8 @@ impl Resolver<'_> {
             self.report(at!["traffic", entry, "to"], message);
         }
         for (entry, message) in impatient {
-            self.report(at!["traffic", entry, "roce", "timeout"], message);
+            let transport = self.traffic[entry].rdma.as_ref().map_or("", |rdma| rdma.transport().name());
+            self.report(at!["traffic", entry, transport, "timeout"], message);
         }
         self.time_range(words, longest_rtt_ps);
         self.crossings = crossings;
@@ -299,11 +301,11 @@ impl Resolver<'_> {
                 bundle.rtt_ps += rtt * u128::from(flows);
                 bundle.packets.join(ip);
             }
-            if let (Some(roce), (rtt, Some(flow))) = (&traffic.roce, longest)
-                && u128::from(roce.timeout.0) <= rtt
+            if let (Some(timeout), (rtt, Some(flow))) = (traffic.rdma.as_ref().and_then(Rdma::timeout), longest)
+                && u128::from(timeout.0) <= rtt
             {
                 let (from, to) = (&self.nodes[flow.from as usize].name, &self.nodes[flow.to as usize].name);
-                let (timeout, rtt) = (roce.timeout, Span(u64::try_from(rtt).unwrap_or(u64::MAX)));
+                let (timeout, rtt) = (timeout, Span(u64::try_from(rtt).unwrap_or(u64::MAX)));
                 let message = format!(
                     "{timeout} is not above the base round trip from {from} to {to}, {rtt}: every packet would be retransmitted"
                 );

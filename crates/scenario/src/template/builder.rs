@@ -66,6 +66,27 @@ impl Builder<'_> {
     }
 }
 
+/// What the ports of switches towards hosts have: `host_queue`, else `queue`.
+pub fn towards_hosts(given: &Node) -> Option<Node> {
+    let queue = given.get("host_queue").or_else(|| given.get("queue"))?;
+    let mut node = Node::table(queue.origin);
+    node.set("queue", queue.clone());
+    Some(node)
+}
+
+/// The ports in both directions of these links, each at this rate.
+pub fn slower(links: impl Iterator<Item = (String, String)>, rate: &Node) -> Option<Node> {
+    let mut ports = Node::table(rate.origin);
+    for (one, other) in links {
+        for (from, to) in [(&one, &other), (&other, &one)] {
+            let mut port = Node::table(rate.origin);
+            port.set("rate", rate.clone());
+            ports.set(&format!("{from}->{to}"), port);
+        }
+    }
+    ports.as_table().is_some_and(|table| !table.is_empty()).then_some(ports)
+}
+
 /// A table of what `given` has of `keys`; `None` if that is nothing.
 pub fn part(given: &Node, keys: &[&str]) -> Option<Node> {
     let mut node = Node::table(given.origin);
@@ -85,4 +106,14 @@ pub fn access_rate() -> Rate {
 /// Default delay of short links.
 pub fn access_delay() -> Span {
     Span::from_us(10)
+}
+
+/// Whether a count is none, so that it need not be written.
+pub fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// The rate of slow links that nobody gives.
+pub fn tenth(rate: Rate) -> Rate {
+    Rate((rate.0 / 10).max(1))
 }

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Topology;
-use super::builder::{Builder, part};
+use super::builder::{Builder, is_zero, slower, tenth, towards_hosts};
+use crate::tree::Node;
 
 /// Hosts `host[i]`, switches `edge[i]`, `aggregation[i]` and `core[i]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,9 +22,33 @@ pub struct FatTree {
     pub rate: Rate,
     /// Delay of all links, one way.
     pub delay: Span,
+    /// Hosts below an edge switch, if they are not k / 2: twice as many oversubscribe the fabric 2:1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 1, max = 1024))]
+    pub hosts_per_edge: Option<u32>,
+    /// Rate of the links between aggregation and core switches, if it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Rate")]
+    pub core_rate: Option<Rate>,
+    /// Links between aggregation and core switches that run at `slow_rate`, in both directions: the first ones, in the order of the
+    /// aggregation switches.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub slow_links: u32,
+    /// Rate of slow links; without it a tenth of `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Rate")]
+    pub slow_rate: Option<Rate>,
     /// Queue of all ports of switches; those of hosts are without limit.
     #[serde(default)]
     pub queue: QueueSpec,
+    /// Queue of the ports of edge switches towards hosts, if it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "QueueSpec")]
+    pub host_queue: Option<QueueSpec>,
+    /// What a bdp is in the limits of queues: their rate times this; without it their rate times the mean round-trip time of the flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Span")]
+    pub bdp_rtt: Option<Span>,
     /// Framing of all links.
     #[serde(default)]
     pub framing: Framing,
@@ -32,22 +57,30 @@ pub struct FatTree {
 impl Topology for FatTree {
     fn build(&self, out: &mut Builder<'_>) {
         let half = self.k / 2;
-        out.hosts("host", Some(("k", self.k * half * half)));
+        let (below, key) = self.hosts_per_edge.map_or((half, "k"), |below| (below, "hosts_per_edge"));
+        out.hosts("host", Some((key, self.k * half * below)));
         out.switches("edge", Some(("k", self.k * half)), &[]);
         out.switches("aggregation", Some(("k", self.k * half)), &[]);
         out.switches("core", Some(("k", half * half)), &[]);
-        let keys = |pairing: &str, out: &Builder<'_>| {
-            vec![
+        let rate = out.value("rate", &self.rate);
+        let keys = |pairing: &str, rate: &Node, out: &Builder<'_>| {
+            let mut keys = vec![
                 ("pairing", out.fixed(pairing)),
-                ("rate", out.value("rate", &self.rate)),
+                ("rate", rate.clone()),
                 ("delay", out.value("delay", &self.delay)),
                 ("framing", out.value("framing", &self.framing)),
-            ]
+            ];
+            keys.extend(out.given.get("bdp_rtt").map(|rtt| ("bdp_rtt", rtt.clone())));
+            keys
         };
-        let mut blocks = keys("blocks", out);
-        blocks.extend(part(out.given, &["queue"]).map(|down| ("backward", down)));
-        let mut all = keys("all", out);
+        let mut blocks = keys("blocks", &rate, out);
+        blocks.extend(towards_hosts(out.given).map(|down| ("backward", down)));
+        let mut all = keys("all", &rate, out);
         all.push(("queue", out.value("queue", &self.queue)));
+        let core_rate = self.core_rate.map_or(rate, |rate| out.value("core_rate", &rate));
+        let mut to_core = keys("all", &core_rate, out);
+        to_core.push(("queue", out.value("queue", &self.queue)));
+        let slow_rate = out.value("slow_rate", &self.slow_rate.unwrap_or(tenth(self.rate)));
         out.link("host", "edge", blocks);
         for pod in 0..self.k {
             let (first, last) = (pod * half, pod * half + half - 1);
@@ -55,8 +88,13 @@ impl Topology for FatTree {
         }
         for pod in 0..self.k {
             for a in 0..half {
-                let core = format!("core[{}-{}]", a * half, a * half + half - 1);
-                out.link(&format!("aggregation[{}]", pod * half + a), &core, all.clone());
+                let (first, aggregation) = (a * half, pod * half + a);
+                let slow = (0..half).filter(|link| aggregation * half + link < self.slow_links);
+                let ends = slow.map(|link| (format!("aggregation[{aggregation}]"), format!("core[{}]", first + link)));
+                let mut keys = to_core.clone();
+                keys.extend(slower(ends, &slow_rate).map(|ports| ("ports", ports)));
+                let core = format!("core[{first}-{}]", first + half - 1);
+                out.link(&format!("aggregation[{aggregation}]"), &core, keys);
             }
         }
     }

@@ -299,6 +299,8 @@ pub enum LinkPairing {
     All,
     /// The larger group in equal blocks, each block to one member of the smaller: hosts 0-3 to edge 0, 4-7 to edge 1.
     Blocks,
+    /// The larger group dealt out in turn to the members of the smaller: hosts 0, 4 and 8 to rail 0, 1, 5 and 9 to rail 1.
+    Cyclic,
 }
 
 #[cfg(test)]

@@ -40,8 +40,9 @@ pub struct TrafficWords {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "elephan_cc::Spec")]
     pub congestion_control: Option<elephan_cc::Spec>,
-    /// What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn` (its
-    /// default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    /// What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn` (its
+    /// default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its default) and
+    /// `none`. Kinds of datagrams are UDP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Transport")]
     pub transport: Option<Transport>,
@@ -61,6 +62,10 @@ pub struct TrafficWords {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "elephan_roce::Options")]
     pub roce: Option<elephan_roce::Options>,
+    /// Options of these connections with `transport = "uec"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "elephan_uec::Options")]
+    pub uec: Option<elephan_uec::Options>,
     /// Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`, `ets` and `wrr` look at it, and PFC.
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]

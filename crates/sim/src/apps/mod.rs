@@ -119,7 +119,7 @@ impl World {
             key,
             sender: NONE,
             receiver: NONE,
-            roce: NONE,
+            rdma: NONE,
             start,
             established: None,
             size: entry.kind.flow_bytes(),
@@ -302,8 +302,8 @@ impl World {
         if matches!(flow.application, Application::Datagrams(_)) {
             return;
         }
-        if self.plan.traffic[traffic as usize].roce.is_some() {
-            return self.roce_open(id);
+        if self.plan.traffic[traffic as usize].rdma.is_some() {
+            return self.rdma_open(id);
         }
         let path = self.flow_path(traffic, plan, instance);
         let mut isn = self.stream(&path, "isn");
@@ -314,8 +314,8 @@ impl World {
     /// Lets the application of a flow write what is due and what fits.
     fn write(&mut self, now: Time, id: u32) {
         let Some(flow) = &mut self.flows[id as usize] else { return };
-        if flow.roce != NONE {
-            return self.roce_write(now, id);
+        if flow.rdma != NONE {
+            return self.rdma_write(now, id);
         }
         match &mut flow.application {
             Application::Stream { source, next, total } => {
@@ -403,8 +403,8 @@ impl World {
                 continue;
             }
             let sender = flow.sender;
-            if flow.roce != NONE {
-                self.roce_stop(now, id);
+            if flow.rdma != NONE {
+                self.rdma_stop(now, id);
                 continue;
             }
             match &mut flow.application {

@@ -136,8 +136,8 @@ impl World {
     /// Lets the messages of a fed connection enter and sends what it may. Before the connection opens nothing fits.
     fn pump(&mut self, now: Time, id: u32) {
         let Some(flow) = &mut self.flows[id as usize] else { return };
-        if flow.roce != NONE {
-            return self.roce_write(now, id);
+        if flow.rdma != NONE {
+            return self.rdma_write(now, id);
         }
         let Application::Messages(queue) = &mut flow.application else { return };
         let sender = flow.sender;

@@ -23,13 +23,13 @@ impl World {
 
     /// A row of each transfer.
     pub fn sample_copies(&mut self, now: Time) {
-        let World { copies, flows, sockets, recorder, roce, .. } = self;
+        let World { copies, flows, sockets, recorder, rdma, .. } = self;
         let Copies { all, disks, words, empty } = copies;
         for (number, copy) in all.iter_mut().enumerate() {
             let limited = copy.limited_at(now, flows, sockets, &mut copy.spent.clone());
             copy.settle(now);
             let delivered = |(stream, &(id, number)): (u32, &(u32, u32))| match live(flows, id, number) {
-                Some(flow) => flow.delivered(sockets, roce),
+                Some(flow) => flow.delivered(sockets, rdma),
                 None => copy.pipeline.offered(stream),
             };
             let disk = disks[copy.plan.to as usize].as_ref();

@@ -54,7 +54,7 @@ impl World {
         let link = id as usize % self.net.links.len();
         let node = self.plan.links[link].to;
         let bits = self.net.packets[packet].flags;
-        if bits & (flags::NOTIFICATION | flags::ROCE) == 0 && self.hosts.get(node).is_some_and(|h| h.kernel.is_some()) {
+        if bits & (flags::NOTIFICATION | flags::RDMA) == 0 && self.hosts.get(node).is_some_and(|h| h.kernel.is_some()) {
             self.approach(now, node, packet);
         } else {
             self.deliver(now, packet);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use elephan_engine::{EventQueue, LANES, Lanes, Ring};
 use elephan_host::transmit::Device;
 use elephan_link::driven::Pace;
-use elephan_link::queue::{Discipline, FifoSpec, Limit};
+use elephan_link::queue::{Discipline, FifoSpec, Limit, Parameters};
 use elephan_link::{pause, pause::Gate};
 use elephan_random::Stream;
 use elephan_scenario::{Ecmp, Link as LinkPlan, NodeKind, Plan};
@@ -99,14 +99,14 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
 fn all_facts<'a>(plan: &'a Plan, layout: &Layout, paths: Paths, memory: impl Fn(usize) -> bool) -> Vec<Facts<'a>> {
     let mut changes = vec![false; plan.links.len()];
     plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
-    let roce = nic::Needs::of(plan);
+    let rdma = nic::Needs::of(plan);
     let bounded = plan.links.iter().any(|link| link.mtu.is_some());
     let largest = plan.reroute.filter(|_| bounded).map(|_| plan.largest_packet());
     let facts = |(i, link): (usize, &'a LinkPlan)| Facts {
         plan,
         link,
         paths,
-        roce,
+        rdma,
         changes: changes[i],
         memory: memory(i),
         captured: layout.taps(i) != Taps::NONE,
@@ -263,6 +263,8 @@ fn general(facts: Facts<'_>, port: u32, taps: Taps, (latency, limiters): (Span, 
         tells: facts.holds(Reason::Telemetry),
         delays: l.driven.delay.clone(),
         watch: watched.then(Box::default),
+        trims_to: l.queue.trims_to().map(|size| size.0 as u32),
+        trims: 0,
         waits: facts.holds(Reason::Waits).then(Box::default),
     }
 }

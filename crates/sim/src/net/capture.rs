@@ -22,6 +22,7 @@ use elephan_scenario::Plan;
 use elephan_tcp::wire::{Addresses, Ends, HEADERS_MAX_BYTES, Headers, Transport, headers_max_bytes};
 use elephan_tcp::{IpVersion, SackBlocks};
 use elephan_traffic::{Carrier, Spec as _};
+use elephan_uec::wire::UDP_PORT as UEC_UDP_PORT;
 use elephan_units::{Time, stop};
 
 use super::payload::{Letter, Payloads};
@@ -346,7 +347,11 @@ impl Captures {
             IpVersion::V6 => Addresses::V6([source, destination].map(address_v6)),
         };
         let ends = Ends { addresses, source_port, destination_port };
-        if packet.flags & flags::ROCE != 0 {
+        if packet.is_uec() {
+            let ends = Ends { destination_port: UEC_UDP_PORT, ..ends };
+            return (Headers::datagram(packet.ip_bytes, packet.segment.ecn, packet.ident, &ends, &[]), Vec::new());
+        }
+        if packet.flags & flags::RDMA != 0 {
             let (inner, len) = wire::headers(rdma_kind(packet), packet.flow & 0xFF_FFFF);
             let ends = Ends { destination_port: wire::UDP_PORT, ..ends };
             let (bytes, ecn) = (packet.ip_bytes, packet.segment.ecn);

@@ -6,7 +6,7 @@
 
 use elephan_link::{
     pause,
-    queue::{Discipline, Item, Verdict},
+    queue::{self, Discipline, Item, Verdict},
 };
 use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
@@ -124,6 +124,7 @@ impl Net {
                 l.counts.marks += 1;
                 note_mark(&mut self.log, now, link, item.flow, item.bytes);
             }
+            Verdict::Dropped(queue::TRIMMED) => self.trim(now, link, packet),
             Verdict::Dropped(reason) => {
                 l.counts.drops += 1;
                 let (charged, ingress) = (p.charged, p.ingress);
@@ -169,7 +170,6 @@ impl Net {
             if let Some(watch) = &mut g.watch {
                 watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress >> 3), false);
             }
-            l.counts.drops += 1;
             self.nic_has_left(now, link, item, None);
         }
         let l = &self.links[link];
@@ -177,11 +177,19 @@ impl Net {
         for (item, reason) in discarded.drain(..) {
             let p = &self.packets[item.handle];
             let (charged, ingress) = (p.charged, p.ingress);
-            self.drop_packet(now, link, item.handle, reason);
+            let trimmed = reason == queue::TRIMMED;
+            if !trimmed {
+                self.links[link].counts.drops += 1;
+                self.drop_packet(now, link, item.handle, reason);
+            }
             if counted {
                 self.left_queue(now, link, ingress, item.bytes);
             }
-            self.release_memory(now, link, charged, ingress);
+            if trimmed {
+                self.trim(now, link, item.handle);
+            } else {
+                self.release_memory(now, link, charged, ingress);
+            }
         }
         self.discarded = discarded;
     }
@@ -321,8 +329,8 @@ impl Net {
         if bits & flags::HEADED != 0 {
             g.queue.on_departure(wire, self.packets.header_mut(item.handle));
         }
-        if bits & flags::ROCE != 0 {
-            self.roce_departs(now, link, item, limiter);
+        if bits & flags::RDMA != 0 {
+            self.rdma_departs(now, link, item, limiter);
         }
         if let Some(place) = limiter {
             self.leave_limiter(now, link, place, item, wire);

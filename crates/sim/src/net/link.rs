@@ -198,6 +198,9 @@ pub struct General {
     pub delays: Option<Arc<Course>>,
     /// Of a host that sends RoCE: what its interface has handed to the port.
     pub nic: Option<Box<NicPort>>,
+    /// What packets are trimmed to that its queue has no room for, and how many were.
+    pub trims_to: Option<u32>,
+    pub trims: u64,
     /// How long packets have waited; kept only when somebody reads it.
     pub waits: Option<Box<Waits>>,
 }

@@ -35,12 +35,14 @@ mod route;
 mod straight;
 mod switch;
 mod tap;
+mod trim;
 mod way;
 
 use std::hint::select_unpredictable;
 
-use elephan_engine::{EventQueue, LANES, Lanes, prefetch_at};
+use elephan_engine::{Event, EventQueue, LANES, Lanes, prefetch, prefetch_at};
 use elephan_link::congestion::{Feedback, fair::Source};
+use elephan_link::queue::Discipline;
 use elephan_link::queue::{Discarded, Item};
 use elephan_units::{Span, Time};
 
@@ -72,6 +74,12 @@ const MARKED: u16 = flags::LOST | flags::REFUSED | flags::CAPTURED;
 
 /// Cache lines of a link, or of a host's end, that are asked for: with 5 or 8 a fat-tree of 128 hosts is slower.
 const LINES: usize = 3;
+/// Events before the one whose data are asked for: what is asked for comes from the second-level cache in less than theirs take. What
+/// a general port keeps is asked for when its link is there.
+const SOON: u32 = 3;
+const NEXT: u32 = 1;
+/// Cache lines of a general port that a frame touches.
+const GENERAL_LINES: usize = 5;
 
 /// Logs that a packet was marked, when somebody reads the log.
 #[cold]
@@ -229,7 +237,7 @@ impl Net {
     /// branches on it.
     #[inline(always)]
     pub fn prefetch_ahead<S>(&self, sockets: &[S]) {
-        if let Some(soon) = self.events.ahead()
+        if let Some(soon) = self.events.ahead(SOON)
             && let Some(place) = Target::arrival(soon)
             && let Some(link) = self.links.get(place as usize)
             && let Some(flight) = link.flight.front()
@@ -237,6 +245,53 @@ impl Net {
             self.packets.prefetch(flight.frame.hint());
             link.flight.prefetch_second();
             self.prefetch_then(flight.then, sockets);
+        }
+    }
+
+    /// The same in a network of general ports: of two events, one of which comes sooner.
+    #[inline(always)]
+    pub fn prefetch_ports(&self) {
+        if let Some(event) = self.events.ahead(SOON) {
+            match Target::arrival(event) {
+                Some(place) => {
+                    if let Some(flight) = self.links.get(place as usize).and_then(|link| link.flight.front()) {
+                        self.packets.prefetch(flight.frame.hint());
+                        self.prefetch_then::<u8>(flight.then, &[]);
+                    }
+                }
+                None => self.prefetch_port(event),
+            }
+        }
+        if let Some(event) = self.events.ahead(NEXT) {
+            match Target::arrival(event) {
+                Some(place) => {
+                    let flight = self.links.get(place as usize).and_then(|link| link.flight.front());
+                    if let Some(flight) = flight
+                        && let Hop::Link(next) = flight.then.hop()
+                        && let Some(g) = self.links.get(next.index()).and_then(|link| link.general.as_ref())
+                    {
+                        prefetch(&**g, GENERAL_LINES);
+                    }
+                }
+                None => self.prefetch_first(event),
+            }
+        }
+    }
+
+    /// Asks for what the end of a transmission looks at.
+    #[inline(always)]
+    fn prefetch_port(&self, event: Event) {
+        if let Some(g) = Target::end(event).and_then(|link| self.links.get(link.index())?.general.as_ref()) {
+            prefetch(&**g, GENERAL_LINES);
+        }
+    }
+
+    /// Asks for the packet that leaves a port next.
+    #[inline(always)]
+    fn prefetch_first(&self, event: Event) {
+        let general = Target::end(event).and_then(|link| self.links.get(link.index())?.general.as_ref());
+        if let Some(handle) = general.and_then(|g| g.queue.next_handle()) {
+            self.packets.prefetch(handle);
         }
     }
 

@@ -34,9 +34,9 @@ impl Needs {
             .map(|l| (l.traffic as usize, &l.congestion_control));
         let congestion_controls = plan.traffic.iter().enumerate().map(|(i, t)| (i, &t.congestion_control)).chain(later);
         let mut of_roce = congestion_controls
-            .filter(|(i, _)| plan.traffic[*i].roce.is_some())
+            .filter(|(i, _)| plan.traffic[*i].rdma.is_some())
             .map(|(_, congestion_control)| congestion_control);
-        let is_used = plan.traffic.iter().any(|t| t.roce.is_some());
+        let is_used = plan.traffic.iter().any(|t| t.rdma.is_some());
         Needs { is_used, telemetry: of_roce.any(asks_telemetry) }
     }
 }
@@ -46,7 +46,7 @@ pub fn asks_telemetry(congestion_control: &Spec) -> bool {
 }
 
 fn is_data(bits: u16) -> bool {
-    bits & (flags::ROCE | flags::DATA) == flags::ROCE | flags::DATA
+    bits & (flags::RDMA | flags::DATA) == flags::RDMA | flags::DATA
 }
 
 impl General {
@@ -87,7 +87,7 @@ impl Net {
 
     /// A packet of RoCE leaves the queue of `link` for the wire.
     #[cold]
-    pub(super) fn roce_departs(&mut self, now: Time, link: LinkId, item: Item, limiter: Option<usize>) {
+    pub(super) fn rdma_departs(&mut self, now: Time, link: LinkId, item: Item, limiter: Option<usize>) {
         let l = &self.links[link];
         let tells = l.general.as_ref().is_some_and(|g| g.tells);
         if tells && self.packets[item.handle].flags & flags::TELEMETRY != 0 {

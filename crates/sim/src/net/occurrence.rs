@@ -36,6 +36,8 @@ pub enum Kind {
     Reorder,
     /// A congestion point tells a source.
     Notification,
+    /// A packet loses its payload at a queue that trims.
+    Trim,
     /// A receiver of RoCE notifies of a marked packet.
     Cnp,
     /// Ports that wait for each other's buffers in a cycle.
@@ -53,7 +55,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 18] = [
+    pub const ALL: [Kind; 19] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -65,6 +67,7 @@ impl Kind {
         Kind::Duplicate,
         Kind::Reorder,
         Kind::Notification,
+        Kind::Trim,
         Kind::Cnp,
         Kind::Deadlock,
         Kind::Watchdog,
@@ -86,6 +89,7 @@ impl Kind {
             Kind::Duplicate => "duplicate",
             Kind::Reorder => "reorder",
             Kind::Notification => "cnm",
+            Kind::Trim => "trim",
             Kind::Cnp => "cnp",
             Kind::Deadlock => "deadlock",
             Kind::Watchdog => "watchdog",

@@ -104,7 +104,7 @@ pub struct Facts<'a> {
     pub plan: &'a Plan,
     pub link: &'a LinkPlan,
     pub paths: Paths,
-    pub roce: nic::Needs,
+    pub rdma: nic::Needs,
     /// The scenario changes the link during the run.
     pub changes: bool,
     /// Its switch has a memory.
@@ -147,8 +147,8 @@ impl Facts<'_> {
             Reason::Delays => link.driven.delay.is_some(),
             Reason::Traced => link.driven.rate.is_some(),
             Reason::Managed => !plan.congestion_management.is_none(),
-            Reason::Rdma => self.roce.is_used && self.at_host(),
-            Reason::Telemetry => self.roce.telemetry && !self.at_host(),
+            Reason::Rdma => self.rdma.is_used && self.at_host(),
+            Reason::Telemetry => self.rdma.telemetry && !self.at_host(),
             Reason::Discipline => self.fifo().is_none(),
             Reason::Device => transmit.is_some_and(|words| Device::new(words).is_some()),
             Reason::Impaired => !link.impairments.is_none() || link.driven.reorders,

@@ -99,7 +99,7 @@ impl World {
             key: stable_key(&self.flow_path(traffic, pair, 0), u64::from(ordinal)),
             sender: NONE,
             receiver: NONE,
-            roce: NONE,
+            rdma: NONE,
             start: now,
             established: None,
             size: None,

@@ -176,10 +176,10 @@ impl World {
             sent.push_back(message);
         }
         let total = *total;
-        if flow.roce != NONE {
-            let roce = flow.roce;
-            self.roce.pairs[roce as usize].sender.post(total);
-            return self.roce_go_on(now, roce);
+        if flow.rdma != NONE {
+            let rdma = flow.rdma;
+            self.rdma.pairs[rdma as usize].ends.post(total);
+            return self.rdma_go_on(now, rdma);
         }
         let (sender, receiver, wakes) = (flow.sender, flow.receiver, [flow.wake(true), flow.wake(false)]);
         self.sockets[sender as usize].endpoint.supply(total);
@@ -192,9 +192,9 @@ impl World {
         for i in 0..self.games[place as usize].flows.len() {
             let (id, number) = self.games[place as usize].flows[i];
             let Some(flow) = self.flows[id as usize].as_ref().filter(|flow| flow.number == number) else { continue };
-            let (roce, sender, receiver) = (flow.roce, flow.sender, flow.receiver);
-            if roce != NONE {
-                self.roce_end(now, roce);
+            let (rdma, sender, receiver) = (flow.rdma, flow.sender, flow.receiver);
+            if rdma != NONE {
+                self.rdma_end(now, rdma);
                 continue;
             }
             self.sockets[sender as usize].endpoint.end_stream(now);

@@ -231,8 +231,8 @@ impl World {
         let routes = &self.net.routes;
         let found = game.pairs.binary_search(&pair).ok().map(|place| game.flows[place].0);
         let route = found.and_then(|id| self.flows[id as usize].as_ref()).and_then(|flow| {
-            let roce = self.roce.of(flow.roce).map(|pair| pair.there);
-            roce.or_else(|| self.sockets.get(flow.sender as usize).map(|socket| socket.route))
+            let rdma = self.rdma.of(flow.rdma).map(|pair| pair.there);
+            rdma.or_else(|| self.sockets.get(flow.sender as usize).map(|socket| socket.route))
         });
         let links: Vec<LinkId> = match route {
             Some(route) if !route.is_spread() => routes.rest(route.place()).collect(),

@@ -125,7 +125,7 @@ impl Builder {
             start: Default::default(),
             stop: None,
             congestion_control: self.plan.options[options as usize].congestion_control.clone(),
-            roce: None,
+            rdma: None,
             ip: IpVersion::V4,
             fast_open: false,
             priority: 0,

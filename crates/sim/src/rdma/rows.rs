@@ -1,4 +1,4 @@
-//! Rows of flows over RoCE. Instruments of RFC 4898 that have a counterpart are filled in: a segment is a packet of data, `fast_retran`
+//! Rows of flows over RDMA. Instruments of RFC 4898 that have a counterpart are filled in: a segment is a packet of data, `fast_retran`
 //! counts NAKs that the sender went back for, `ecn_signals` and `cong_signals` the notifications that it got.
 
 use elephan_cc::MAX_WINDOW_BYTES;
@@ -11,9 +11,9 @@ use crate::flow::Flow;
 use crate::world::World;
 
 impl World {
-    pub fn roce_instruments(&self, flow: &Flow, row: &mut FlowRow) {
-        let Some(pair) = self.roce.of(flow.roce) else { return };
-        let (s, r) = (pair.sender.counters(), pair.receiver.counters());
+    pub fn rdma_instruments(&self, flow: &Flow, row: &mut FlowRow) {
+        let Some(pair) = self.rdma.of(flow.rdma) else { return };
+        let (s, r) = (pair.ends.counters(), pair.ends.came());
         row.segs_out = s.packets as i64;
         row.data_segs_out = s.packets as i64;
         row.data_octets_out = s.bytes as i64;
@@ -28,22 +28,22 @@ impl World {
         row.ecn_signals = s.notifications as i64;
         row.ce_rcvd = r.marked as i64;
         row.ece_sent = r.notifications as i64;
-        row.thru_octets_acked = pair.sender.acked() as i64;
-        row.thru_octets_received = pair.receiver.received() as i64;
+        row.thru_octets_acked = pair.ends.acked() as i64;
+        row.thru_octets_received = pair.ends.received() as i64;
         let known = |ns: i64| (s.round_trips > 0).then_some(ns);
         row.sample_rtt_ns = known(s.round_trip_last.ns());
         row.min_rtt_ns = known(s.round_trip_min.ns());
         row.max_rtt_ns = known(s.round_trip_max.ns());
-        row.smoothed_rtt_ns = pair.sender.srtt().map(|srtt| srtt.ns());
+        row.smoothed_rtt_ns = pair.ends.counters().srtt.map(|srtt| srtt.ns());
         row.sum_rtt_ns = (s.round_trips_ps / 1000) as i64;
         row.count_rtt = s.round_trips as i64;
         row.ecn = pair.ecn;
     }
 
     /// A sample of a flow over RoCE. A controller that holds no window is given the one that its rate fills in a base round trip.
-    pub fn roce_sample(&self, now: Time, flow: &Flow) -> Option<FlowSampleRow> {
-        let pair = self.roce.of(flow.roce)?;
-        let sender = &pair.sender;
+    pub fn rdma_sample(&self, now: Time, flow: &Flow) -> Option<FlowSampleRow> {
+        let pair = self.rdma.of(flow.rdma)?;
+        let sender = &pair.ends;
         let window = sender.controller().window();
         let rate = sender.rate_bps();
         let filled = rate / 8.0 * pair.base_rtt.seconds();
@@ -53,9 +53,9 @@ impl World {
             flow: i64::from(flow.number),
             cwnd_bytes: Some(if window < MAX_WINDOW_BYTES { window } else { filled }),
             inflight_bytes: sender.inflight() as i64,
-            srtt_ns: sender.srtt().map(|srtt| srtt.ns()),
+            srtt_ns: counters.srtt.map(|srtt| srtt.ns()),
             pacing_bps: Some(rate),
-            delivered_bytes: pair.receiver.received() as i64,
+            delivered_bytes: pair.ends.received() as i64,
             phase: self.tables.phase(Some(Phase::CongestionAvoidance)),
             pipe_size: sender.inflight() as i64,
             sample_rtt_ns: (counters.round_trips > 0).then_some(counters.round_trip_last.ns()),
@@ -66,9 +66,9 @@ impl World {
     }
 
     /// As for TCP: nothing is read that was not posted, nor acknowledged that was not read, and what is done was read whole.
-    pub fn roce_check(&self, flow: &Flow) -> Option<Result<(), Error>> {
-        let pair = self.roce.of(flow.roce)?;
-        let (acked, read, posted) = (pair.sender.acked(), pair.receiver.received(), pair.sender.posted());
+    pub fn rdma_check(&self, flow: &Flow) -> Option<Result<(), Error>> {
+        let pair = self.rdma.of(flow.rdma)?;
+        let (acked, read, posted) = (pair.ends.acked(), pair.ends.received(), pair.ends.posted());
         let whole = flow.size.is_none_or(|size| read <= size && (flow.done.is_none() || read == size));
         let sound = acked <= read && read <= posted && whole;
         let wrong = || {

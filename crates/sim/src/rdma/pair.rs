@@ -1,12 +1,14 @@
-//! Connections of RoCE: both ends of each, and those that wait for their interface.
+//! Connections of RDMA: both ends of each, and those that wait for their interface.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use elephan_engine::Alarm;
-use elephan_roce::{Receiver, Sender};
+use elephan_uec::Pacer;
 use elephan_units::{Span, Time};
 
+use super::ends::Ends;
 use super::ready::Waiting;
+use super::uec::Ways;
 use crate::ids::LinkId;
 use crate::net::{NONE, Net};
 use crate::target::Route;
@@ -14,8 +16,8 @@ use crate::target::Route;
 /// Both ends of a connection.
 #[derive(Clone)]
 pub struct Pair {
-    pub sender: Sender,
-    pub receiver: Receiver,
+    pub ends: Ends,
+    pub ways: Ways,
     pub alarm: Alarm,
     pub key: u32,
     /// Index of its flow among the live ones, and the flow's number for life; [`NONE`] when it is gone.
@@ -29,9 +31,16 @@ pub struct Pair {
     /// Its packets bring back what they meet.
     pub telemetry: bool,
     pub ecn: bool,
+    /// Of IP packets beside their payload, and of those without payload.
+    pub headers_bytes: u32,
+    pub control_bytes: u32,
+    /// What a packet takes on the wire beside its payload, and the smallest at least.
+    pub overhead_bytes: u32,
+    pub least_bytes: u32,
     pub priority: u8,
-    /// Link of its interface, and the receiver's node.
+    /// Link of its interface, and the nodes of sender and receiver.
     pub link: LinkId,
+    pub from: u32,
     pub to: u32,
     /// Packets sent from either end.
     pub packets: [u32; 2],
@@ -44,22 +53,24 @@ pub struct Pair {
 impl Pair {
     /// When it must be called next.
     pub fn deadline(&self) -> Time {
-        let send = if self.queued { None } else { self.sender.next_send() };
-        [send, self.sender.next_timer()].into_iter().flatten().min().unwrap_or(Time::NEVER)
+        let send = if self.queued { None } else { self.ends.next_send() };
+        [send, self.ends.next_timer()].into_iter().flatten().min().unwrap_or(Time::NEVER)
     }
 }
 
 /// The connections of a run.
 #[derive(Clone, Default)]
-pub struct Roce {
+pub struct Rdma {
     pub pairs: Vec<Pair>,
     pub free: Vec<u32>,
     /// Connections that may send and wait for room, by link of their interface.
     pub ready: Waiting,
+    /// Who shares the credits of a host, by its node.
+    pub pacers: BTreeMap<u32, Pacer>,
 }
 
-impl Roce {
-    /// The connection at a place, which a flow that RoCE carries knows.
+impl Rdma {
+    /// The connection at a place, which a flow that RDMA carries knows.
     pub fn of(&self, place: u32) -> Option<&Pair> {
         self.pairs.get(place as usize)
     }
@@ -75,10 +86,11 @@ impl Roce {
             let back = routes.listed(to, from, pair.key ^ 1).unwrap_or(pair.back);
             moved += u32::from(there != pair.there) + u32::from(back != pair.back);
             (pair.there, pair.back) = (there, back);
+            pair.ways.forget();
             let link = routes.first_link(there);
             let before = std::mem::replace(&mut pair.link, link);
             if link != before {
-                pair.sender.set_line(net.links[link].rate.bps() as f64);
+                pair.ends.set_line(net.links[link].rate.bps() as f64);
             }
             if link != before && pair.queued {
                 self.ready.at(before).forget(pair.priority, place);

@@ -34,6 +34,11 @@ impl Ready {
         self.some |= 1 << priority;
     }
 
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.lines.iter().map(VecDeque::len).sum()
+    }
+
     pub fn get(&self, priority: u8, place: usize) -> Option<u32> {
         self.lines[usize::from(priority)].get(place).copied()
     }

@@ -1,4 +1,4 @@
-//! What applications do over RoCE: write, read, end.
+//! What applications do over RDMA: write, read, end.
 
 use elephan_engine::Alarm;
 use elephan_traffic::Generate;
@@ -10,20 +10,20 @@ use crate::world::World;
 
 impl World {
     /// A transfer arrives: one work request on a connection of its own.
-    pub fn roce_transfer(&mut self, now: Time, id: u32, bytes: u64) {
-        self.roce_open(id);
+    pub fn rdma_transfer(&mut self, now: Time, id: u32, bytes: u64) {
+        self.rdma_open(id);
         let Some(flow) = &self.flows[id as usize] else { return };
-        let place = flow.roce;
-        let pair = &mut self.roce.pairs[place as usize];
-        pair.sender.post(bytes);
+        let place = flow.rdma;
+        let pair = &mut self.rdma.pairs[place as usize];
+        pair.ends.post(bytes);
         pair.ended = true;
-        self.roce_go_on(now, place);
+        self.rdma_go_on(now, place);
     }
 
     /// Lets the application of a flow post what is due.
-    pub fn roce_write(&mut self, now: Time, id: u32) {
+    pub fn rdma_write(&mut self, now: Time, id: u32) {
         let Some(flow) = &mut self.flows[id as usize] else { return };
-        let pair = &mut self.roce.pairs[flow.roce as usize];
+        let pair = &mut self.rdma.pairs[flow.rdma as usize];
         match &mut flow.application {
             Application::Stream { source, next, total } => {
                 while let Some(due) = *next {
@@ -33,12 +33,12 @@ impl World {
                     *total = total.saturating_add(due.1.bytes);
                     *next = source.next_offer().map(|o| (due.0.saturating_add(o.gap), o));
                 }
-                pair.sender.post(*total);
+                pair.ends.post(*total);
                 pair.ended = next.is_none() && *total != u64::MAX;
             }
             // The memory of a work request is the application's: nothing waits for room.
             Application::Messages(queue) => {
-                pair.sender.post(queue.pump(now, u64::MAX));
+                pair.ends.post(queue.pump(now, u64::MAX));
                 pair.ended = queue.ended();
             }
             Application::Transfer { .. }
@@ -47,23 +47,23 @@ impl World {
             | Application::Program { .. } => {}
             &mut Application::Ranks { game, .. } => return self.begin_pair(now, game),
         }
-        let place = flow.roce;
+        let place = flow.rdma;
         self.rearm(id);
-        self.roce_go_on(now, place);
-        self.roce_finish(now, place);
+        self.rdma_go_on(now, place);
+        self.rdma_finish(now, place);
     }
 
     /// Payload has come in order.
-    pub(super) fn roce_received(&mut self, now: Time, place: u32) {
-        let pair = &self.roce.pairs[place as usize];
-        let (id, received) = (pair.flow, pair.receiver.received());
+    pub(super) fn rdma_received(&mut self, now: Time, place: u32) {
+        let pair = &self.rdma.pairs[place as usize];
+        let (id, received) = (pair.flow, pair.ends.received());
         self.received(now, id, received);
     }
 
     /// Payload has been acknowledged.
-    pub(super) fn roce_acknowledged(&mut self, now: Time, place: u32) {
-        let pair = &self.roce.pairs[place as usize];
-        let (id, acked) = (pair.flow, pair.sender.acked());
+    pub(super) fn rdma_acknowledged(&mut self, now: Time, place: u32) {
+        let pair = &self.rdma.pairs[place as usize];
+        let (id, acked) = (pair.flow, pair.ends.acked());
         self.ranks_acknowledged(now, id, acked);
         let Some(flow) = &mut self.flows[id as usize] else { return };
         if flow.sender_done.is_none() && flow.size.is_some_and(|size| acked >= size) {
@@ -72,19 +72,19 @@ impl World {
                 self.tables.acknowledged.add(now.since(flow.start));
             }
         }
-        self.roce_finish(now, place);
+        self.rdma_finish(now, place);
     }
 
     /// The application of a connection will offer nothing more.
-    pub fn roce_end(&mut self, now: Time, place: u32) {
-        self.roce.pairs[place as usize].ended = true;
-        self.roce_finish(now, place);
+    pub fn rdma_end(&mut self, now: Time, place: u32) {
+        self.rdma.pairs[place as usize].ended = true;
+        self.rdma_finish(now, place);
     }
 
     /// Frees a connection whose application has ended and has everything acknowledged.
-    fn roce_finish(&mut self, now: Time, place: u32) {
-        let pair = &self.roce.pairs[place as usize];
-        if !pair.ended || pair.number == NONE || pair.sender.acked() < pair.sender.posted() {
+    fn rdma_finish(&mut self, now: Time, place: u32) {
+        let pair = &self.rdma.pairs[place as usize];
+        if !pair.ended || pair.number == NONE || pair.ends.acked() < pair.ends.posted() {
             return;
         }
         let id = pair.flow;
@@ -97,28 +97,32 @@ impl World {
             self.tables.ended.push(row);
         }
         self.free_flows.push(id);
-        let pair = &mut self.roce.pairs[place as usize];
+        let pair = &mut self.rdma.pairs[place as usize];
         pair.number = NONE;
         pair.alarm = Alarm::default();
         if std::mem::take(&mut pair.queued) {
-            self.roce.ready.at(pair.link).forget(pair.priority, place);
+            self.rdma.ready.at(pair.link).forget(pair.priority, place);
         }
-        self.roce.free.push(place);
+        let to = pair.to;
+        self.rdma.free.push(place);
+        if let Some(pacer) = self.rdma.pacers.get_mut(&to) {
+            pacer.forget(place);
+        }
     }
 
     /// The traffic of a flow stops: what was never sent is taken back, messages that were posted are still delivered.
-    pub fn roce_stop(&mut self, now: Time, id: u32) {
+    pub fn rdma_stop(&mut self, now: Time, id: u32) {
         let Some(flow) = &mut self.flows[id as usize] else { return };
-        let place = flow.roce;
-        let pair = &mut self.roce.pairs[place as usize];
+        let place = flow.rdma;
+        let pair = &mut self.rdma.pairs[place as usize];
         match &mut flow.application {
             Application::Messages(queue) => {
                 queue.stop();
-                pair.sender.post(queue.offered());
+                pair.ends.post(queue.offered());
             }
             Application::Stream { next, total, .. } => {
                 *next = None;
-                *total = pair.sender.cut();
+                *total = pair.ends.cut();
                 flow.size = flow.size.map(|size| size.min(*total));
             }
             Application::Transfer { .. }
@@ -128,9 +132,9 @@ impl World {
             | Application::Program { .. } => return,
         }
         pair.ended = true;
-        self.roce_go_on(now, place);
+        self.rdma_go_on(now, place);
         // What is cut off may have been all that was missing, at either end.
-        self.roce_received(now, place);
-        self.roce_acknowledged(now, place);
+        self.rdma_received(now, place);
+        self.rdma_acknowledged(now, place);
     }
 }

@@ -1,0 +1,120 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::wire::Data;
+
+impl Receivers for Vec<Receiver> {
+    fn receiver(&mut self, number: u32) -> Option<&mut Receiver> {
+        self.get_mut(number as usize)
+    }
+}
+
+fn us(us: f64) -> Time {
+    Time::from_seconds(us * 1e-6)
+}
+
+/// 100 Gb/s at 0.99: four packets of 4160 B are granted each 16 640 x 8 / 99e9 s = 1.3447 us, to one sender after the other.
+#[test]
+fn grants_take_turns_at_less_than_the_line_rate() {
+    let options = Arc::new(Options { credits: true, ..Options::default() });
+    let mut receivers: Vec<Receiver> = (0..2).map(|_| Receiver::new(options.clone(), 0.0)).collect();
+    let mut pacer = Pacer::new(&options, 100e9, Span::from_us(12));
+    let mut now = us(5.0);
+    for (number, receiver) in (0..).zip(&mut receivers) {
+        pacer.on_packet(now, number, receiver, 40_000, false);
+    }
+    assert_eq!(pacer.due(), Some(now));
+    let mut seen = Vec::new();
+    for _ in 0..6 {
+        let grant = pacer.grant(now, &mut receivers).unwrap();
+        let next = pacer.due().unwrap();
+        seen.push((grant.to, grant.total, (next.since(now).seconds() * 1e9).round()));
+        now = next;
+    }
+    let full = 1345.0;
+    // The last of 40 000 B are 6720 B: 543 ns.
+    assert_eq!(
+        seen,
+        [
+            (0, 16_640, full),
+            (1, 16_640, full),
+            (0, 33_280, full),
+            (1, 33_280, full),
+            (0, 40_000, 543.0),
+            (1, 40_000, 543.0)
+        ]
+    );
+}
+
+/// Nobody wants more: four packets each until 1.5 bandwidth-delay products are beyond what was wanted.
+#[test]
+fn what_nobody_wants_is_granted_up_to_a_bound() {
+    let options = Arc::new(Options { credits: true, ..Options::default() });
+    let mut receivers = vec![Receiver::new(options.clone(), 20_000.0)];
+    let mut pacer = Pacer::new(&options, 100e9, Span::from_us(12));
+    pacer.on_packet(us(0.0), 0, &mut receivers[0], 1000, false);
+    let mut totals = Vec::new();
+    while let Some(now) = pacer.due() {
+        totals.extend(pacer.grant(now, &mut receivers).map(|grant| grant.total));
+    }
+    assert_eq!(totals, [1000, 17_640, 34_280]);
+}
+
+#[test]
+fn credit_that_was_assumed_is_void_at_the_first_grant() {
+    let options = Options { credits: true, ..Options::default() };
+    let mut purse = Purse::new(&options, 100_000.0);
+    assert!(purse.allows());
+    // 200 000 B to send, at most 150 000 B, of which it has all: a packet is asked for all the same.
+    assert_eq!(purse.wants(200_000, 0, 1e9, 4160, 1), 4160);
+    purse.spend(100_000);
+    assert_eq!(purse.wants(100_000, 0, 1e9, 4160, 1), 50_000);
+    assert_eq!(purse.wants(100_000, 0, 1e9, 4160, 2), 25_000);
+    assert_eq!(purse.wants(100_000, 0, 80_000.0, 4160, 1), 34_160);
+    purse.stop_speculating();
+    purse.grant(16_640);
+    purse.spend(16_000);
+    assert!(purse.allows());
+    purse.spend(4160);
+    assert!(!purse.allows());
+    // What was said before says nothing new.
+    purse.grant(16_640);
+    assert!(!purse.allows());
+    assert_eq!(purse.wants(0, 8320, 1e9, 4160, 1), 16_640 + 8320 + 3520);
+}
+
+/// 10 of 100 packets trimmed inside the network: 0.9. All marked: g = 0.5, 0.9 x (1 - 0.1) = 0.81. Then g = 0.25, no cut: 0.82; then
+/// 0.82 + 0.02, + 0.04.
+#[test]
+fn the_rate_of_grants_follows_the_network() {
+    let mut a = Adaptation::new(Span::from_us(10));
+    (0..10).for_each(|_| a.count(false, Some(false)));
+    (0..90).for_each(|_| a.count(false, None));
+    a.catch_up(us(10.0));
+    assert!((a.rate - 0.9).abs() < 1e-12);
+    (0..10).for_each(|_| a.count(true, None));
+    a.catch_up(us(20.0));
+    assert!((a.rate - 0.81).abs() < 1e-12);
+    a.catch_up(us(30.0));
+    assert!((a.rate - 0.82).abs() < 1e-12);
+    a.catch_up(us(50.0));
+    assert!((a.rate - 0.88).abs() < 1e-12);
+    a.catch_up(us(1e6));
+    assert_eq!((a.rate, a.next > us(1e6)), (1.0, true));
+}
+
+/// A trimmed header brings its sender into the line, whatever it wants.
+#[test]
+fn a_receiver_that_is_gone_is_passed_over() {
+    let options = Arc::new(Options { credits: true, ..Options::default() });
+    let mut receivers: Vec<Receiver> = (0..2).map(|_| Receiver::new(options.clone(), 0.0)).collect();
+    let mut pacer = Pacer::new(&options, 100e9, Span::from_us(12));
+    let data = Data { psn: 3, ..Data::default() };
+    for (number, receiver) in (0..).zip(&mut receivers) {
+        receiver.on_trimmed(&data, false);
+        pacer.on_packet(us(0.0), number, receiver, 0, true);
+    }
+    pacer.forget(0);
+    let grant = pacer.grant(us(0.0), &mut receivers).unwrap();
+    assert_eq!(grant, Grant { to: 1, total: 0 });
+}
