@@ -230,7 +230,7 @@ fn problem(set: &[&str]) -> String {
 fn what_cannot_be_is_said() {
     for (set, said) in [
         ("traffic.data.uec.entropies=48", "must be a power of two, 32 or 64"),
-        ("traffic.data.uec.grant_adapts=true", "goes with credits = true"),
+        ("traffic.data.uec.grant_least=0.2", "goes with credits = true"),
         ("traffic.data.congestion_control=dcqcn", "dcqcn is not for Ultra Ethernet; known: nscc, none"),
         ("traffic.data.transport=roce", "say transport = \"uec\""),
         ("traffic.data.uec.timeout=5 us", "not above the base round trip"),

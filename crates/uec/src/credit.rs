@@ -9,12 +9,13 @@
 //! when nobody wants more, senders in turn get four packets each beyond what they want, up to 1.5 bandwidth-delay products
 //! ```
 //!
-//! With `grant_adapts` the rate of grants is that times r. Each base round-trip time, of n packets of which t were trimmed at other than
+//! With `grant_least` the rate of grants is that times r. Each 1.125 to 1.875 base round-trip times, drawn anew, of n packets of which t were trimmed at other than
 //! their last hop and a share f of those untrimmed was marked: r -= t / n; g = (g + f) / 2; r *= 1 - 0.5 (g - 0.3) if g > 0.3; if neither
-//! lowered it, r += 0.01, or without a mark 0.01 x 2^k after k such times in a row. r stays between 0.01 and 1.
+//! lowered it, r += 0.01, or without a mark 0.01 x 2^k after k such times in a row. r stays between `grant_least` and 1.
 
 use std::collections::VecDeque;
 
+use elephan_random::Stream;
 use elephan_units::{Span, Time};
 
 use crate::{Options, Receiver};
@@ -111,14 +112,14 @@ pub struct Pacer {
 
 impl Pacer {
     /// Returns the pacer of a host whose interface has this line rate, on a network of this base round-trip time.
-    pub fn new(options: &Options, line_bps: f64, base_rtt: Span) -> Pacer {
+    pub fn new(options: &Options, line_bps: f64, base_rtt: Span, stream: Stream) -> Pacer {
         Pacer {
             rate_bps: line_bps * options.grant_share,
             full: u64::from(options.grant) * (options.mtu.0 + options.headers.0),
             line: VecDeque::new(),
             idle: VecDeque::new(),
             due: None,
-            adaptation: options.grant_adapts.then(|| Adaptation::new(base_rtt)),
+            adaptation: options.grant_least.map(|least| Adaptation::new(base_rtt, least, stream)),
         }
     }
 
@@ -198,19 +199,22 @@ impl Pacer {
     }
 }
 
-/// Steps of the rate of grants, its least value, and the share of marked packets that is taken.
+/// Steps of the rate of grants, and the share of marked packets that is taken.
 const INCREASE: f64 = 0.01;
 const DECREASE: f64 = 0.5;
-const LEAST: f64 = 0.01;
 const MARKED: f64 = 0.3;
 const WEIGHT: f64 = 0.5;
+/// Base round-trip times from one step to the next: least, and how many more at most.
+const PERIOD: (f64, f64) = (1.125, 0.75);
 /// Steps that can matter: after these the rate is 1.
 const STEPS_MAX: u32 = 16;
 
 /// The rate of grants as the network allows.
 #[derive(Clone, Debug)]
 struct Adaptation {
-    every: Span,
+    base_rtt: Span,
+    least: f64,
+    stream: Stream,
     next: Time,
     rate: f64,
     marked: f64,
@@ -222,11 +226,12 @@ struct Adaptation {
 }
 
 impl Adaptation {
-    fn new(every: Span) -> Adaptation {
-        let every = every.max(Span::from_ns(1));
-        Adaptation {
-            every,
-            next: Time::ZERO.saturating_add(every),
+    fn new(base_rtt: Span, least: f64, stream: Stream) -> Adaptation {
+        let mut made = Adaptation {
+            base_rtt: base_rtt.max(Span::from_ns(1)),
+            least,
+            stream,
+            next: Time::ZERO,
             rate: 1.0,
             marked: 0.0,
             increases: 0,
@@ -234,7 +239,14 @@ impl Adaptation {
             marks: 0,
             trims: 0,
             trims_inside: 0,
-        }
+        };
+        made.next = Time::ZERO.saturating_add(made.period());
+        made
+    }
+
+    fn period(&mut self) -> Span {
+        let (least, more) = PERIOD;
+        Span::from_seconds(self.base_rtt.seconds() * (least + more * self.stream.uniform()))
     }
 
     fn count(&mut self, marked: bool, trimmed: Option<bool>) {
@@ -248,12 +260,12 @@ impl Adaptation {
         let mut steps = 0;
         while self.next <= now {
             if steps > STEPS_MAX {
-                let periods = now.since(self.next).0 / self.every.0 + 1;
-                self.next = self.next.saturating_add(Span(self.every.0.saturating_mul(periods)));
+                self.next = now.saturating_add(self.period());
                 return;
             }
             self.step();
-            self.next = self.next.saturating_add(self.every);
+            let period = self.period();
+            self.next = self.next.saturating_add(period);
             steps += 1;
         }
     }
@@ -278,7 +290,7 @@ impl Adaptation {
             self.rate += INCREASE * f64::from(1u32 << doubled);
             self.increases += 1;
         }
-        self.rate = self.rate.clamp(LEAST, 1.0);
+        self.rate = self.rate.clamp(self.least, 1.0);
         (self.packets, self.marks, self.trims, self.trims_inside) = (0, 0, 0, 0);
     }
 }

@@ -52,9 +52,15 @@ pub struct Options {
     /// Credit that a sender begins with, and the most that it has, in bandwidth-delay products.
     #[schemars(extend("x-source" = "uet-htsim 40ccb05"))]
     pub credit_most: f64,
-    /// Whether the rate of grants follows marks and trims inside the network, as where the core is slower than the hosts.
-    #[schemars(extend("x-source" = "uet-htsim 40ccb05: oversubscribed_cc"))]
-    pub grant_adapts: bool,
+    /// Least share of the rate of grants where it follows marks and trims inside the network, as where the core is slower than the
+    /// hosts; without it, it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        with = "f64",
+        extend("x-source" = "uet-htsim 40ccb05: oversubscribed_cc, 0.9 over the oversubscription"),
+        range(min = 0, max = 1)
+    )]
+    pub grant_least: Option<f64>,
     /// A packet without an answer for so long is repeated; unless given, 15 us and six base round-trip times.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Span", extend("x-source" = "uet-htsim 40ccb05: 15 us and six queues, each of one bandwidth-delay product"))]
@@ -80,7 +86,7 @@ impl Default for Options {
             grant: 4,
             grant_share: 0.99,
             credit_most: 1.5,
-            grant_adapts: false,
+            grant_least: None,
             timeout: None,
             ecn: true,
         }
@@ -133,8 +139,13 @@ impl Options {
         if !(self.credit_most > 0.0 && self.credit_most <= 1000.0) {
             return of("credit_most", format!("{}: must be above 0 and at most 1000", self.credit_most));
         }
-        if self.grant_adapts && !self.credits {
-            return of("grant_adapts", "true: goes with credits = true".to_owned());
+        if let Some(least) = self.grant_least {
+            if !(least > 0.0 && least <= 1.0) {
+                return of("grant_least", format!("{least}: must be above 0 and at most 1"));
+            }
+            if !self.credits {
+                return of("grant_least", format!("{least}: goes with credits = true"));
+            }
         }
         (self.timeout == Some(Span::ZERO))
             .then(|| InvalidParameter::new("timeout", "\"0 s\": a sender that never waits repeats itself for ever"))

@@ -104,13 +104,16 @@ impl<'a> Draw<'a> {
     /// Draws options of Ultra Ethernet that a run accepts.
     fn draw_uec(&mut self) -> Json {
         let credits = self.chance(0.5);
-        json!({
+        let mut uec = json!({
             "spray": self.pick(&["oblivious", "bitmap", "reps", "mixed"]),
             "entropies": 1u64 << self.random.index(9),
             "ack_every": 1 + self.random.index(8),
             "credits": credits,
-            "grant_adapts": credits && self.chance(0.3),
-        })
+        });
+        if credits && self.chance(0.3) {
+            uec["grant_least"] = self.log(0.01, 1.0).into();
+        }
+        uec
     }
 
     /// Draws a change of a link or of a congestion control, at some time before `end`.

@@ -1,5 +1,6 @@
 //! Packets of Ultra Ethernet: entropy values become paths, what ends say becomes packets, hosts grant credits.
 
+use elephan_random::Stream;
 use elephan_tcp::{ECN_CE, ECN_ECT0};
 use elephan_uec::wire::Header;
 use elephan_uec::{Pacer, Packet as Data, Receiver, Receivers};
@@ -187,7 +188,9 @@ impl World {
         if options.credits {
             let line_bps =
                 self.plan.links.iter().find(|link| link.to == host).map_or(1.0, |link| link.rate.bps() as f64);
-            self.rdma.pacers.entry(host).or_insert_with(|| Pacer::new(options, line_bps, base_rtt));
+            let name = &self.plan.nodes[host as usize].name;
+            let stream = Stream::new(self.plan.seed, &format!("host.{name}"), "grants");
+            self.rdma.pacers.entry(host).or_insert_with(|| Pacer::new(options, line_bps, base_rtt, stream));
         }
     }
 }

@@ -9,6 +9,10 @@ impl Receivers for Vec<Receiver> {
     }
 }
 
+fn stream() -> Stream {
+    Stream::new(1, "host", "grants")
+}
+
 fn us(us: f64) -> Time {
     Time::from_seconds(us * 1e-6)
 }
@@ -18,7 +22,7 @@ fn us(us: f64) -> Time {
 fn grants_take_turns_at_less_than_the_line_rate() {
     let options = Arc::new(Options { credits: true, ..Options::default() });
     let mut receivers: Vec<Receiver> = (0..2).map(|_| Receiver::new(options.clone(), 0.0)).collect();
-    let mut pacer = Pacer::new(&options, 100e9, Span::from_us(12));
+    let mut pacer = Pacer::new(&options, 100e9, Span::from_us(12), stream());
     let mut now = us(5.0);
     for (number, receiver) in (0..).zip(&mut receivers) {
         pacer.on_packet(now, number, receiver, 40_000, false);
@@ -51,7 +55,7 @@ fn grants_take_turns_at_less_than_the_line_rate() {
 fn what_nobody_wants_is_granted_up_to_a_bound() {
     let options = Arc::new(Options { credits: true, ..Options::default() });
     let mut receivers = vec![Receiver::new(options.clone(), 20_000.0)];
-    let mut pacer = Pacer::new(&options, 100e9, Span::from_us(12));
+    let mut pacer = Pacer::new(&options, 100e9, Span::from_us(12), stream());
     pacer.on_packet(us(0.0), 0, &mut receivers[0], 1000, false);
     let mut totals = Vec::new();
     while let Some(now) = pacer.due() {
@@ -87,18 +91,22 @@ fn credit_that_was_assumed_is_void_at_the_first_grant() {
 /// 0.82 + 0.02, + 0.04.
 #[test]
 fn the_rate_of_grants_follows_the_network() {
-    let mut a = Adaptation::new(Span::from_us(10));
+    let mut a = Adaptation::new(Span::from_us(10), 0.01, stream());
+    let step = |a: &mut Adaptation| {
+        let period = a.next;
+        a.catch_up(period);
+        assert!((11.25e-6..=18.75e-6).contains(&a.next.since(period).seconds()));
+        a.rate
+    };
     (0..10).for_each(|_| a.count(false, Some(false)));
     (0..90).for_each(|_| a.count(false, None));
-    a.catch_up(us(10.0));
-    assert!((a.rate - 0.9).abs() < 1e-12);
+    let near = |rate: f64, expected: f64| assert!((rate - expected).abs() < 1e-12, "{rate} is not {expected}");
+    near(step(&mut a), 0.9);
     (0..10).for_each(|_| a.count(true, None));
-    a.catch_up(us(20.0));
-    assert!((a.rate - 0.81).abs() < 1e-12);
-    a.catch_up(us(30.0));
-    assert!((a.rate - 0.82).abs() < 1e-12);
-    a.catch_up(us(50.0));
-    assert!((a.rate - 0.88).abs() < 1e-12);
+    near(step(&mut a), 0.81);
+    near(step(&mut a), 0.82);
+    near(step(&mut a), 0.84);
+    near(step(&mut a), 0.88);
     a.catch_up(us(1e6));
     assert_eq!((a.rate, a.next > us(1e6)), (1.0, true));
 }
@@ -108,7 +116,7 @@ fn the_rate_of_grants_follows_the_network() {
 fn a_receiver_that_is_gone_is_passed_over() {
     let options = Arc::new(Options { credits: true, ..Options::default() });
     let mut receivers: Vec<Receiver> = (0..2).map(|_| Receiver::new(options.clone(), 0.0)).collect();
-    let mut pacer = Pacer::new(&options, 100e9, Span::from_us(12));
+    let mut pacer = Pacer::new(&options, 100e9, Span::from_us(12), stream());
     let data = Data { psn: 3, ..Data::default() };
     for (number, receiver) in (0..).zip(&mut receivers) {
         receiver.on_trimmed(&data, false);
