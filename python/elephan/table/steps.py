@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,21 +36,87 @@ def names_node(pattern: str, name: str) -> bool:
     return named == group and bool(low and place) and int(low) <= int(place.rstrip("]")) <= int(high or low)
 
 
+class Network:
+    """The ports of a run: who is joined to whom, and what a scenario says of each. It remembers what it was asked."""
+
+    def __init__(self, run: Run) -> None:
+        self.entries: list[dict[str, Any]] = run.resolved.get("links", [])
+        pairs = zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True)
+        self.place = {pair: place for place, pair in reversed(list(enumerate(pairs)))}
+        self.after: dict[str, list[str]] = {}
+        for node, peer in sorted(self.place, key=lambda pair: self.place[pair]):
+            self.after.setdefault(node, []).append(peer)
+        self._hops: dict[str, dict[str, int]] = {}
+        self._links: dict[tuple[str, str], tuple[dict[str, Any], str]] = {}
+
+    def link(self, node: str, peer: str) -> tuple[dict[str, Any], str]:
+        """The `[[links]]` entry of a port, and the key of its direction."""
+        if (node, peer) not in self._links:
+            self._links[node, peer] = self._link(node, peer)
+        return self._links[node, peer]
+
+    def _link(self, node: str, peer: str) -> tuple[dict[str, Any], str]:
+        there, back = self.place.get((node, peer)), self.place.get((peer, node))
+        if there is None or back is None:
+            return {}, ""
+        first, second = (node, peer) if there < back else (peer, node)
+        for entry in self.entries:
+            a, b = entry["between"]
+            if names_node(a, first) and names_node(b, second):
+                return entry, "forward" if there < back else "backward"
+        return {}, ""
+
+    def hops(self, origin: str) -> dict[str, int]:
+        """Links from each node that is reached to `origin`, on a shortest way. Links go both ways."""
+        if origin not in self._hops:
+            found, front = {origin: 0}, [origin]
+            for node in front:
+                new = [peer for peer in self.after.get(node, []) if peer not in found]
+                found |= dict.fromkeys(new, found[node] + 1)
+                front += new
+            self._hops[origin] = found
+        return self._hops[origin]
+
+    def ways(self, source: str, destination: str) -> set[tuple[str, str]]:
+        """The ports of all shortest ways, as (node, peer). Hosts behind one switch share its distances."""
+        peers = self.after.get(destination, [])
+        last = peers[0] if len(peers) == 1 else destination
+        left, more = self.hops(last), int(last != destination)
+
+        def away(node: str) -> int | None:
+            return 0 if node == destination else left[node] + more if node in left else None
+
+        ports: set[tuple[str, str]] = set()
+        front = {source}
+        while front and destination not in front:
+            found = {
+                (node, peer)
+                for node in front
+                if (here := away(node)) is not None
+                for peer in self.after.get(node, [])
+                if away(peer) == here - 1
+            }
+            ports |= found
+            front = {peer for _, peer in found}
+        return ports
+
+
+_networks: weakref.WeakKeyDictionary[Run, Network] = weakref.WeakKeyDictionary()
+
+
+def network_of(run: Run) -> Network:
+    """The network of a run, which is read once."""
+    if run not in _networks:
+        _networks[run] = Network(run)
+    return _networks[run]
+
+
 def link_of(run: Run, node: str, peer: str) -> tuple[dict[str, Any], str]:
     """The `[[links]]` entry of a port, and the key of its direction: of the two ports of a link the first is its forward one.
 
     Nothing where the table lacks one of both.
     """
-    ports = list(zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True))
-    if not {(node, peer), (peer, node)} <= set(ports):
-        return {}, ""
-    forward = ports.index((node, peer)) < ports.index((peer, node))
-    first, second = (node, peer) if forward else (peer, node)
-    for entry in run.resolved.get("links", []):
-        a, b = entry["between"]
-        if names_node(a, first) and names_node(b, second):
-            return entry, "forward" if forward else "backward"
-    return {}, ""
+    return network_of(run).link(node, peer)
 
 
 def _value(entry: dict[str, Any], direction: str, key: str) -> Any:
@@ -63,9 +130,7 @@ def path_ports(run: Run, source: str, destination: str) -> list[tuple[str, str]]
 
 def paths(run: Run, ends: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
     """`path_ports` between each two of many."""
-    after: dict[str, list[str]] = {}
-    for node, peer in zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True):
-        after.setdefault(node, []).append(peer)
+    after = network_of(run).after
     return (_path(after, *pair) for pair in ends)
 
 
@@ -90,21 +155,7 @@ def _path(after: dict[str, list[str]], source: str, destination: str) -> list[tu
 
 def shortest_ports(run: Run, source: str, destination: str) -> set[tuple[str, str]]:
     """The ports of all shortest ways, as (node, peer)."""
-    ports = list(zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True))
-    after: dict[str, list[str]] = {}
-    for node, peer in ports:
-        after.setdefault(node, []).append(peer)
-
-    def hops(origin: str) -> dict[str, int]:
-        found, front = {origin: 0}, [origin]
-        for node in front:
-            new = [peer for peer in after.get(node, []) if peer not in found]
-            found |= dict.fromkeys(new, found[node] + 1)
-            front += new
-        return found
-
-    away, left = hops(source), hops(destination)  # links go both ways
-    return {(a, b) for a, b in ports if a in away and b in left and away[a] + 1 + left[b] == away.get(destination)}
+    return network_of(run).ways(source, destination)
 
 
 def _memory(run: Run, node: str, entry: dict[str, Any], direction: str) -> float | None:

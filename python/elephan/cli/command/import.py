@@ -44,6 +44,9 @@ def command(
         Option(parser=whole(1, 1_000_000), metavar="N", help="The N largest demands of a file, or N pairs drawn by gravity."),
     ] = None,
     traffic: Annotated[str, Option(metavar="messages|transfers", help="What carries the demands over TCP.")] = "messages",
+    transport: Annotated[
+        str, Option(metavar="tcp|uec", help="What carries the connections of a matrix of htsim; uec: as htsim_uec has them.")
+    ] = "tcp",
     size: Annotated[
         str | None,
         Option(
@@ -59,7 +62,16 @@ def command(
     if out is not None and any(out.exists() and os.path.exists(one) and out.samefile(one) for one in (file, tc) if one):
         raise InputError(f"--out {out}: it is the file to read")
     made = import_network(
-        file, rate=rate, demands=demands, load=load, flows=flows, traffic=traffic, size=size, open_loop=open_loop, tc=tc
+        file,
+        rate=rate,
+        demands=demands,
+        load=load,
+        flows=flows,
+        traffic=traffic,
+        transport=transport,
+        size=size,
+        open_loop=open_loop,
+        tc=tc,
     )
     for line in made.notes:
         print(line, file=sys.stderr)

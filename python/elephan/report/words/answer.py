@@ -303,7 +303,11 @@ def _notified(run: Run) -> str:
     """Who told senders to slow down: congestion points of layer 2, and ports that mark."""
     ports = run.ports
     said = []
-    for key, what in (("notifications_sent", "sent {} notifications of congestion"), ("marks", "marked {} packets")):
+    for key, what in (
+        ("notifications_sent", "sent {} notifications of congestion"),
+        ("marks", "marked {} packets"),
+        ("trims", "trimmed {} packets"),
+    ):
         if key not in ports.column_names:
             continue
         counts = np.nan_to_num(column(ports, key))

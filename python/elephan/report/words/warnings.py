@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -132,10 +132,12 @@ def _without_switch(run: Run) -> list[str]:
     return said
 
 
-def _ways(run: Run) -> Iterator[tuple[int, set[tuple[str, str]]]]:
-    """Each flow's row with the ports of its shortest ways."""
+def _ways(run: Run, rows: Collection[int]) -> Iterator[tuple[int, set[tuple[str, str]]]]:
+    """Rows of flows, each with the ports of its shortest ways."""
     known: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for row, ends in enumerate(zip(texts(run.flows, "source"), texts(run.flows, "destination"), strict=True)):
+        if row not in rows:
+            continue
         if ends not in known:
             known[ends] = set(shortest_ports(run, *ends))
         yield row, known[ends]
@@ -166,7 +168,8 @@ def _beside_marks(run: Run) -> str:
     if not any(controller and ecn for controller, ecn in zip(controllers, agreed, strict=True)):
         return ""
     spoke, asked = _spoke(run), _asked_ecn(run)
-    deaf = [row for row, ports in _ways(run) if controllers[row] and spoke[row] and not agreed[row] and ports & marking]
+    rows = {row for row in range(len(controllers)) if controllers[row] and spoke[row] and not agreed[row]}
+    deaf = [row for row, ports in _ways(run, rows) if ports & marking]
     if not deaf:
         return ""
     silent = any("off" in asked[row] for row in deaf)
@@ -277,7 +280,9 @@ def _phases(run: Run) -> str:
     if not dropping or kinds.scenario(run.scenario).get("draws") != []:
         return ""
     spoke = _spoke(run)
-    sharing = Counter(port for row, ports in _ways(run) if spoke[row] for port in ports & dropping)
+    sharing = Counter(
+        port for row, ports in _ways(run, {row for row, said in enumerate(spoke) if said}) for port in ports & dropping
+    )
     shared = [port for port, flows in sharing.items() if flows > 1]
     if not shared:
         return ""

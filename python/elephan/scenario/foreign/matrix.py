@@ -3,10 +3,11 @@
     Nodes 16
     Connections 2
     Triggers 1
-    0->5 id 1 start 1000000 size 2000000 send_done_trigger 1      (start in picoseconds)
+    0->5 id 1 start 1000000 size 2000000 send_done_trigger 1
     0->7 id 2 trigger 1 size 2000000
     trigger id 1 oneshot
 
+A start counts picoseconds, and with transport `uec` microseconds: so htsim_uec reads it.
 The fabric is not in the file: it becomes a fat-tree with room for all nodes. Without triggers the connections are `replay`. With
 triggers they become a program in GOAL, in which a connection that waits for a trigger requires the ones that fire it. Where a
 trigger passes from one node to another, htsim takes no time for it; here a message of 1 B carries it.
@@ -18,12 +19,17 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from elephan.base.errors import InputError, visible
 from elephan.base.quantity import counted
 from elephan.scenario import core
 from elephan.scenario.foreign.network import Notes, rate_text, wrong
+
+TRANSPORTS = ("tcp", "uec")
+# What the validation of htsim_uec at 40ccb05 runs with: payload and headers of packets, control packets, hops of its fat-trees.
+UEC_PAYLOAD, UEC_HEADERS, UEC_CONTROL, UEC_HOPS = 4086, 64, 64, 6
+UEC_HOP_S = 1e-6
 
 FORMAT = "htsim connection matrix"
 RATE_BPS = 100e9
@@ -179,13 +185,44 @@ def _check(matrix: Matrix, said: dict[str, int]) -> None:
             raise wrong(name, line, f"barrier of {count}, which {counted(firings, 'connection')} fire: all must be waited for")
 
 
-def scenario_of(matrix: Matrix, bps: float | None) -> tuple[str, int, int, int]:
-    """Returns the scenario of a matrix, and its numbers of switches, hosts and links."""
+def _uec(bps: float) -> tuple[list[str], list[str]]:
+    """Returns keys of the fabric and of the traffic as htsim_uec has them: its longest round trip, and that in whole packets."""
+    packet = UEC_PAYLOAD + UEC_HEADERS
+    rtt = 2 * UEC_HOPS * UEC_HOP_S + UEC_HOPS * (packet + UEC_CONTROL) * 8 / bps
+    whole = math.ceil(rtt * bps / 8 / packet) * packet * 8 / bps
+    fabric = [
+        'framing = "none"',
+        f'bdp_rtt = "{whole * 1e6:.6g} us"  # the longest round trip in whole packets',
+        'queue = { kind = "trim", limit = "1 bdp", min = "0.2 bdp", max = "0.8 bdp" }',
+    ]
+    traffic = [
+        'transport = "uec"',
+        f'uec = {{ mtu = "{UEC_PAYLOAD} B", headers = "{UEC_HEADERS} B", control = "{UEC_CONTROL} B" }}',
+        f'congestion_control = {{ kind = "nscc", network_rtt = "{rtt * 1e6:.6g} us" }}',
+    ]
+    return fabric, traffic
+
+
+def _tcp() -> tuple[list[str], list[str]]:
+    return ['queue = { kind = "fifo", limit = "1 MB", mark_above = "100 KB" }'], ['congestion_control = "dctcp"']
+
+
+def scenario_of(matrix: Matrix, bps: float | None, transport: str = "tcp") -> tuple[str, int, int, int]:
+    """Returns the scenario of a matrix over `tcp` or `uec`, and its numbers of switches, hosts and links."""
+    is_uec = transport == "uec"
+    if is_uec:
+        matrix.connections = [replace(one, start=int(one.start) * 1e6) for one in matrix.connections]
+    fabric, carried = _uec(bps or RATE_BPS) if is_uec else _tcp()
     k = next(k for k in range(2, 66, 2) if k**3 // 4 >= matrix.nodes)
     rate = rate_text(bps or RATE_BPS)
     notes = matrix.notes
     notes.assumed(0, f"a fat-tree with k = {k}, {rate} and 1 us on each link: the file says nothing of the fabric")
-    notes.assumed(0, "DCTCP, with marks above 100 KB and 1 MB at each port")
+    over = (
+        "NSCC, and queues of a bandwidth-delay product that trim"
+        if is_uec
+        else "DCTCP, with marks above 100 KB and 1 MB at each port"
+    )
+    notes.assumed(0, over)
     lines = list(_program(matrix)) if any(one.trigger for one in matrix.connections) else list(_replay(matrix))
     if matrix.triggers and lines[0] == 'kind = "goal"':
         _check_program(matrix, lines)
@@ -201,19 +238,19 @@ def scenario_of(matrix: Matrix, bps: float | None) -> tuple[str, int, int, int]:
         *(f"# {line}" for line in [*notes.lines("assumed"), *notes.lines("not taken over")]),
         f"title = {json.dumps(visible(title))}",
         f'duration = "{max(1, math.ceil(longest * 1e3))} ms"  # assumed',
-        'tcp = { ecn = "dctcp" }',
+        *(['ecmp = "flow"'] if is_uec else ['tcp = { ecn = "dctcp" }']),
         "",
         "[template]",
         'kind = "fat-tree"',
         f"k = {k}",
         f'rate = "{rate}"',
         'delay = "1 us"',
-        'queue = { kind = "fifo", limit = "1 MB", mark_above = "100 KB" }',
+        *fabric,
         "",
         "[[traffic]]",
         'name = "connections"',
     ]
-    text = "\n".join([*head, *lines, 'congestion_control = "dctcp"']) + "\n"
+    text = "\n".join([*head, *lines, *carried]) + "\n"
     return text, k * k + k * k // 4, k**3 // 4, k**3 // 4 + 2 * (k // 2) ** 2 * k
 
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elephan.base.errors import InputError
+from elephan.base.errors import InputError, visible
 from elephan.base.paths import as_path
 from elephan.base.quantity import bits_per_second, counted
 from elephan.scenario.foreign import write
 from elephan.scenario.foreign.clab import read_clab
 from elephan.scenario.foreign.graphs import read_graph, read_topohub
-from elephan.scenario.foreign.matrix import is_matrix, read_matrix, scenario_of
+from elephan.scenario.foreign.matrix import TRANSPORTS, is_matrix, read_matrix, scenario_of
 from elephan.scenario.foreign.mininet import read_mininet
 from elephan.scenario.foreign.names import named
 from elephan.scenario.foreign.network import Link, Network, Node, rate_text, wrong
@@ -68,15 +68,17 @@ def import_network(
     load: float | str | None = None,
     flows: int | None = None,
     traffic: str = "messages",
+    transport: str = "tcp",
     size: str | Mapping[str, Any] | None = None,
     open_loop: float | str = 0.0,
     tc: str | os.PathLike[str] | None = None,
 ) -> Imported:
     """Returns the scenario of a network in a file of another program, or of `topohub:NAME`.
 
-    `rate` is that of links whose file names none, 1 Gb/s unless given (100 Gb/s for a connection matrix of htsim, for which nothing
-    else may be given). `demands`: `"file"` or `"gravity"`, which gives each pair of nodes a demand in
-    proportion to the product of their masses (population, or number of links); without it those of the file, or a few pairs.
+    `rate` is that of links whose file names none, 1 Gb/s unless given (100 Gb/s for a connection matrix of htsim, for which
+    nothing else may be given but `transport`: `"tcp"`, or `"uec"` with fabric and parameters of htsim_uec).
+    `demands`: `"file"` or `"gravity"`, which gives each pair of nodes a demand in proportion to the product of their masses
+    (population, or number of links); without it those of the file, or a few pairs.
     `load` is the total of all demands, or in per cent what the busiest link is offered (`"30 %"`), or links on average
     (`"mean 30 %"`). `flows` is how many demands of a file are kept, the largest, or how
     many pairs are drawn by gravity (at most 2000 unless given). `traffic` is the elastic traffic, `"messages"` or
@@ -96,10 +98,14 @@ def import_network(
         raise InputError(f"a rate is from 1 bps to 100 Tbps, not {bps:g} bps")
     if (found := _matrix(file)) is not None:
         if (demands, load, flows, tc) != (None, None, None, None):
-            raise InputError("a connection matrix has its own demands: only rate goes with it")
+            raise InputError("a connection matrix has its own demands: only rate and transport go with it")
+        if transport not in TRANSPORTS:
+            raise InputError(f"transport {visible(transport)}: known are {', '.join(TRANSPORTS)}")
         matrix = read_matrix(*found)
-        text, switches, hosts, links = scenario_of(matrix, bps)
+        text, switches, hosts, links = scenario_of(matrix, bps, transport)
         return Imported(text, matrix.notes.lines(), switches, hosts, links, len(matrix.connections))
+    if transport != "tcp":
+        raise InputError("transport goes with a connection matrix of htsim; demands of others go over TCP")
     wanted = Wanted.read(demands, load, flows, traffic, size, open_loop)
     return _scenario(_read(file, tc), RATE_BPS if bps is None else bps, wanted)
 

@@ -75,6 +75,7 @@ measure(
     whole=True,
 )
 measure("marks", "1", "packets marked at each port", port_column("marks"), scope=Scope.PORTS, whole=True)
+measure("trims", "1", "packets that lost their payload at each port", port_column("trims"), scope=Scope.PORTS, whole=True)
 measure(
     "loss",
     "%",
