@@ -253,6 +253,7 @@ class Tcp(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -284,6 +285,7 @@ class Tcp(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -1327,8 +1329,59 @@ class Hpcc(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Nscc(Table):
+    """NSCC (Ultra Ethernet), for UEC: a window that goes by marks, delay and trimmed packets
+
+    network_rtt: Base round-trip time of the network; if not given, that of the flow.
+    target: Target of the queueing delay; if not given, `target_share` of the network's round-trip time.
+    target_share: Target in round-trip times of the network: 0.75 with trimming, 1 without. Default: 0.75.
+    reference_rate: Rate of the network that the constants were chosen for. Default: "100 Gbps".
+    reference_rtt: Round-trip time of the network that the constants were chosen for. Default: "12 us".
+    alpha: Proportional increase, in packets. Default: 4.0.
+    fair: Fair increase, in packets. Default: 5.0.
+    eta: Increase once a round trip, in packets. Default: 0.15.
+    fast: Fast increase, as a share of what arrives. Default: 0.25.
+    fast_delay: Delay below which a whole window must stay before the fast increase. Default: "1 us".
+    gamma: Weight of the excess of the mean delay in a cut. Default: 0.8.
+    least_left: Least share of the window that a cut leaves. Default: 0.5.
+    weight: Weight of the newest delay in the mean. Default: 0.0125.
+    late_share: What a late acknowledgement without a mark counts as in the mean, in base round-trip times. Default: 0.25.
+    adjust_packets: Packets after which increases are applied, if a round trip is longer. Default: 8.0.
+    most: Largest window in bandwidth-delay products. Default: 1.5.
+    initial_window: First window; if not given, the largest.
+    quick_delay: Delay in targets from which quick adaptation looks at what arrived. Default: 4.0.
+    quick_gate: Quick adaptation needs less than the largest window over two to this power; 0 needs less than the largest window.
+        Default: 3.
+    quick: Whether there is quick adaptation. Default: true.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "nscc")
+
+    network_rtt: Time | None = None
+    target: Time | None = None
+    target_share: float | None = None
+    reference_rate: Rate | None = None
+    reference_rtt: Time | None = None
+    alpha: float | None = None
+    fair: float | None = None
+    eta: float | None = None
+    fast: float | None = None
+    fast_delay: Time | None = None
+    gamma: float | None = None
+    least_left: float | None = None
+    weight: float | None = None
+    late_share: float | None = None
+    adjust_packets: float | None = None
+    most: float | None = None
+    initial_window: Size | None = None
+    quick_delay: float | None = None
+    quick_gate: int | None = None
+    quick: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class NoCongestionControl(Table):
-    """No congestion control, for RoCE: the line rate"""
+    """No congestion control, for RDMA: the line rate"""
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "none")
 
@@ -1476,6 +1529,7 @@ class Dumbbell(Table):
         | Ets
         | Wrr
         | Tbf
+        | Trim
         | dict[str, Any]
         | None
     ) = None
@@ -1971,6 +2025,7 @@ class EtsClass(Table):
         | Ets
         | Wrr
         | Tbf
+        | Trim
         | dict[str, Any]
         | None
     ) = None
@@ -2019,6 +2074,7 @@ class WrrClass(Table):
         | Ets
         | Wrr
         | Tbf
+        | Trim
         | dict[str, Any]
         | None
     ) = None
@@ -2047,6 +2103,28 @@ class Tbf(Table):
     latency: Time | None = None
     peak_rate: Rate | None = None
     mtu: Size | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Trim(Table):
+    """Trimming (Handley et al. 2017): a packet that does not fit loses its payload, and its header goes first
+
+    limit: Most data that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default: "1 bdp".
+    headers: Most that may wait of headers and control packets; without it twice `limit`.
+    trimmed: Size of a trimmed packet, its IP header included. Default: "64 B".
+    arriving: Probability that the packet that comes is trimmed, and not the one that came last. Default: 0.5.
+    min: Waiting data from which packets are marked; without it none is.
+    max: Waiting data from which all packets are marked; without it `min`.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "trim")
+
+    limit: Limit | None = None
+    headers: Limit | None = None
+    trimmed: Size | None = None
+    arriving: float | None = None
+    min: Limit | None = None
+    max: Limit | None = None
 
 
 @dataclass(slots=True)
@@ -2145,6 +2223,7 @@ class Star(Table):
         | Ets
         | Wrr
         | Tbf
+        | Trim
         | dict[str, Any]
         | None
     ) = None
@@ -2269,6 +2348,7 @@ class Hop(Table):
         | Ets
         | Wrr
         | Tbf
+        | Trim
         | dict[str, Any]
         | None
     ) = None
@@ -2317,6 +2397,7 @@ class ParkingLot(Table):
         | Ets
         | Wrr
         | Tbf
+        | Trim
         | dict[str, Any]
         | None
     ) = None
@@ -2335,7 +2416,15 @@ class FatTree(Table):
     k: Ports of a switch, an even number: 4 makes 16 hosts, 8 makes 128.
     rate: Rate of all links.
     delay: Delay of all links, one way.
+    hosts_per_edge: Hosts below an edge switch, if they are not k / 2: twice as many oversubscribe the fabric 2:1.
+    core_rate: Rate of the links between aggregation and core switches, if it differs.
+    slow_links: Links between aggregation and core switches that run at `slow_rate`, in both directions: the first ones, in the
+        order of the aggregation switches.
+    slow_rate: Rate of slow links; without it a tenth of `rate`.
     queue: Queue of all ports of switches; those of hosts are without limit. Default: { kind = "fifo" }.
+    host_queue: Queue of the ports of edge switches towards hosts, if it differs.
+    bdp_rtt: What a bdp is in the limits of queues: their rate times this; without it their rate times the mean round-trip time of
+        the flows.
     framing: Framing of all links. Default: "ethernet".
     """
 
@@ -2344,6 +2433,10 @@ class FatTree(Table):
     k: int
     rate: Rate
     delay: Time
+    hosts_per_edge: int | None = None
+    core_rate: Rate | None = None
+    slow_links: int | None = None
+    slow_rate: Rate | None = None
     queue: (
         Fifo
         | Codel
@@ -2364,9 +2457,35 @@ class FatTree(Table):
         | Ets
         | Wrr
         | Tbf
+        | Trim
         | dict[str, Any]
         | None
     ) = None
+    host_queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | XcpQueue
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Ets
+        | Wrr
+        | Tbf
+        | Trim
+        | dict[str, Any]
+        | None
+    ) = None
+    bdp_rtt: Time | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
 
 
@@ -2380,7 +2499,15 @@ class LeafSpine(Table):
     rate: Rate of the hosts' links.
     delay: Delay of all links, one way.
     spine_rate: Rate of the links between leaves and spines, if it differs.
+    rails: Whether the hosts are dealt out to the leaves in turn, so that each leaf is a rail: `host[i]` is below `leaf[i mod
+        leaves]`.
+    slow_links: Links between leaves and spines that run at `slow_rate`, in both directions: the first ones, in the order of the
+        leaves.
+    slow_rate: Rate of slow links; without it a tenth of `spine_rate`, or of `rate`.
     queue: Queue of all ports of switches; those of hosts are without limit. Default: { kind = "fifo" }.
+    host_queue: Queue of the ports of leaves towards hosts, if it differs.
+    bdp_rtt: What a bdp is in the limits of queues: their rate times this; without it their rate times the mean round-trip time of
+        the flows.
     framing: Framing of all links. Default: "ethernet".
     """
 
@@ -2392,6 +2519,9 @@ class LeafSpine(Table):
     rate: Rate
     delay: Time
     spine_rate: Rate | None = None
+    rails: bool | None = None
+    slow_links: int | None = None
+    slow_rate: Rate | None = None
     queue: (
         Fifo
         | Codel
@@ -2412,9 +2542,35 @@ class LeafSpine(Table):
         | Ets
         | Wrr
         | Tbf
+        | Trim
         | dict[str, Any]
         | None
     ) = None
+    host_queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | XcpQueue
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Ets
+        | Wrr
+        | Tbf
+        | Trim
+        | dict[str, Any]
+        | None
+    ) = None
+    bdp_rtt: Time | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
 
 
@@ -2814,7 +2970,7 @@ class Link(Table):
     between: list[str]
     rate: Rate | LinkTrace | dict[str, Any]
     delay: Time | Linear | Uniform | LinkTrace | dict[str, Any]
-    pairing: Literal["auto", "all", "blocks"] | None = None
+    pairing: Literal["auto", "all", "blocks", "cyclic"] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
     mtu: Size | None = None
     up: bool | None = None
@@ -2844,6 +3000,7 @@ class Link(Table):
         | Ets
         | Wrr
         | Tbf
+        | Trim
         | dict[str, Any]
         | None
     ) = None
@@ -2867,6 +3024,7 @@ class Link(Table):
         | Ets
         | Wrr
         | Tbf
+        | Trim
         | dict[str, Any]
         | None
     ) = None
@@ -3013,6 +3171,7 @@ class Direction(Table):
         | Ets
         | Wrr
         | Tbf
+        | Trim
         | dict[str, Any]
         | None
     ) = None
@@ -3032,14 +3191,16 @@ class Bulk(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -3087,6 +3248,7 @@ class Bulk(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -3118,6 +3280,7 @@ class Bulk(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -3125,11 +3288,12 @@ class Bulk(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     size: Size | None = None
@@ -3165,6 +3329,51 @@ class Roce(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Uec(Table):
+    """Options of connections of Ultra Ethernet.
+
+    mtu: Payload of a full packet. Default: "4 KiB".
+    headers: Headers before the payload. Default: "64 B".
+    control: Size of acknowledgements, NACKs, grants and requests of credit. Default: "64 B".
+    ack_every: Packets for one acknowledgement; a marked packet, the first one, and one that asks for it are acknowledged at once.
+        Default: 4.
+    spray: How packets are sprayed over paths. Default: "mixed".
+    entropies: Entropy values of a connection, a power of two; 1 is one path. Default: 64.
+    penalties: What a mark, a trimmed packet and a timeout add to the penalty of an entropy value; the last is the largest penalty.
+        Default: [1, 4, 15].
+    ring: Entropy values that `reps` keeps for use once more. Default: 8.
+    freeze: For how long `reps` cycles through its ring after a timeout. Default: "10 ms".
+    explore: Random entropy values that `reps` takes when it freezes no more. Default: 16.
+    credits: Whether receivers grant credits. Default: false.
+    grant: Full packets for one grant. Default: 4.
+    grant_share: Share of the line rate that all grants of a host take together. Default: 0.99.
+    credit_most: Credit that a sender begins with, and the most that it has, in bandwidth-delay products. Default: 1.5.
+    grant_least: Least share of the rate of grants where it follows marks and trims inside the network, as where the core is slower
+        than the hosts; without it, it does not.
+    timeout: A packet without an answer for so long is repeated; unless given, 15 us and six base round-trip times.
+    ecn: Whether data is ECN-capable. Default: true.
+    """
+
+    mtu: Size | None = None
+    headers: Size | None = None
+    control: Size | None = None
+    ack_every: int | None = None
+    spray: Literal["oblivious", "bitmap", "reps", "mixed"] | None = None
+    entropies: int | None = None
+    penalties: list[int] | None = None
+    ring: int | None = None
+    freeze: Time | None = None
+    explore: int | None = None
+    credits: bool | None = None
+    grant: int | None = None
+    grant_share: float | None = None
+    credit_most: float | None = None
+    grant_least: float | None = None
+    timeout: Time | None = None
+    ecn: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Messages(Table):
     """Messages of random size at random times over one connection, with their latency.
 
@@ -3178,14 +3387,16 @@ class Messages(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -3240,6 +3451,7 @@ class Messages(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -3271,6 +3483,7 @@ class Messages(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -3278,11 +3491,12 @@ class Messages(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     load: Rate | None = None
@@ -3323,14 +3537,16 @@ class Transfers(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -3381,6 +3597,7 @@ class Transfers(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -3412,6 +3629,7 @@ class Transfers(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -3419,11 +3637,12 @@ class Transfers(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     arrivals_per_s: float | None = None
@@ -3446,14 +3665,16 @@ class Users(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -3503,6 +3724,7 @@ class Users(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -3534,6 +3756,7 @@ class Users(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -3541,11 +3764,12 @@ class Users(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     users: int | None = None
@@ -3565,14 +3789,16 @@ class Cbr(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -3622,6 +3848,7 @@ class Cbr(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -3653,6 +3880,7 @@ class Cbr(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -3660,11 +3888,12 @@ class Cbr(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     packet_size: Size | None = None
@@ -3685,14 +3914,16 @@ class Burst(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -3742,6 +3973,7 @@ class Burst(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -3773,6 +4005,7 @@ class Burst(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -3780,11 +4013,12 @@ class Burst(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     packet_size: Size | None = None
@@ -3804,14 +4038,16 @@ class Frames(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -3864,6 +4100,7 @@ class Frames(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -3895,6 +4132,7 @@ class Frames(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -3902,11 +4140,12 @@ class Frames(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     frame_size: Size | None = None
@@ -3931,14 +4170,16 @@ class Incast(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -3989,6 +4230,7 @@ class Incast(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -4020,6 +4262,7 @@ class Incast(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -4027,11 +4270,12 @@ class Incast(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     every: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
@@ -4053,14 +4297,16 @@ class Onoff(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -4115,6 +4361,7 @@ class Onoff(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -4146,6 +4393,7 @@ class Onoff(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -4153,11 +4401,12 @@ class Onoff(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     sources: int | None = None
@@ -4181,14 +4430,16 @@ class DiskCopy(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -4244,6 +4495,7 @@ class DiskCopy(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -4275,6 +4527,7 @@ class DiskCopy(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -4282,11 +4535,12 @@ class DiskCopy(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     size: Size | None = None
@@ -4315,14 +4569,16 @@ class Writes(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -4371,6 +4627,7 @@ class Writes(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -4402,6 +4659,7 @@ class Writes(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -4409,11 +4667,12 @@ class Writes(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
 
@@ -4431,14 +4690,16 @@ class ProgramTraffic(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -4488,6 +4749,7 @@ class ProgramTraffic(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -4519,6 +4781,7 @@ class ProgramTraffic(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -4526,11 +4789,12 @@ class ProgramTraffic(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     programs: dict[str, Coroutine | dict[str, Any]] | None = None
@@ -4563,14 +4827,16 @@ class Replay(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -4620,6 +4886,7 @@ class Replay(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -4651,6 +4918,7 @@ class Replay(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -4658,11 +4926,12 @@ class Replay(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     file: str | None = None
@@ -4685,14 +4954,16 @@ class Collective(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -4750,6 +5021,7 @@ class Collective(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -4781,6 +5053,7 @@ class Collective(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -4788,11 +5061,12 @@ class Collective(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     chunks: int | None = None
@@ -4817,14 +5091,16 @@ class Goal(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, a class written in
         Python, or a program. Without it, that of the senders' stack.
-    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
-        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    transport: What carries it: `tcp` (default); `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`; or `uec`, the transport of Ultra Ethernet, which has `nscc` (its
+        default) and `none`. Kinds of datagrams are UDP.
     ip: Version of IP below these connections or datagrams: `v4` or `v6`; without it that of the scenario.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
     fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
         servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
+    uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -4878,6 +5154,7 @@ class Goal(Table):
             "dcqcn",
             "timely",
             "hpcc",
+            "nscc",
             "none",
         ]
         | Reno
@@ -4909,6 +5186,7 @@ class Goal(Table):
         | Dcqcn
         | Timely
         | Hpcc
+        | Nscc
         | NoCongestionControl
         | Guest
         | Program
@@ -4916,11 +5194,12 @@ class Goal(Table):
         | dict[str, Any]
         | None
     ) = None
-    transport: Literal["tcp", "roce"] | None = None
+    transport: Literal["tcp", "roce", "uec"] | None = None
     ip: Literal["v4", "v6"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
+    uec: Uec | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     file: str | None = None
@@ -5075,6 +5354,7 @@ __all__ = [
     "NoCongestionControl",
     "NoCongestionManagement",
     "NoFlowControl",
+    "Nscc",
     "Onoff",
     "Pareto",
     "ParkingLot",
@@ -5113,6 +5393,8 @@ __all__ = [
     "TraceTable",
     "Transfers",
     "Transmit",
+    "Trim",
+    "Uec",
     "Uniform",
     "Users",
     "Vary",
