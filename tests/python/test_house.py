@@ -13,13 +13,13 @@ ROOT = Path(__file__).parents[2]
 
 # From the design, each level on those after it:
 # {py, fuzz, web}, {explore, virtual}, sim, scenario,
-# {traffic, trace, packetdrill}, {host, record}, {tcp, roce, link}, cc, {engine, random}, {units, stats}.
+# {traffic, trace, packetdrill}, {host, uec, record}, {tcp, roce, link}, cc, {engine, random}, {units, stats}.
 LEVELS = [
     {"units", "stats"},
     {"engine", "random", "goal"},
     {"cc"},
     {"tcp", "roce", "link"},
-    {"host", "record"},
+    {"host", "uec", "record"},
     {"traffic", "trace", "packetdrill"},
     {"scenario"},
     {"sim"},

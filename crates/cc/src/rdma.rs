@@ -1,7 +1,6 @@
 //! What a congestion control of RDMA over Ethernet learns beside ACKs: the network interface of its sender (congestion controls
 //! of TCP that probe learn it too), and what its packets met on their way (in-band network telemetry, INT).
 
-use crate::Spec;
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,15 +29,6 @@ impl Transport {
     /// Returns whether it takes TCP's place.
     pub fn is_rdma(self) -> bool {
         self != Transport::Tcp
-    }
-
-    /// Returns its congestion control where nobody says one; that of TCP is its stack's.
-    pub fn congestion_control(self) -> Option<Spec> {
-        match self {
-            Transport::Tcp => None,
-            Transport::Roce => Some(Spec::Dcqcn(Default::default())),
-            Transport::Uec => Some(Spec::Nscc(Default::default())),
-        }
     }
 
     /// Returns the name as people write it.

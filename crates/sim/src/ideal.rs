@@ -10,15 +10,14 @@
 //! delivered the first one, at D_i + sum of tx_j + (n - 2) max tx_j (j up to i) for the last full one, and the last one follows it.
 //! Bytes are those on the wire: TCP and IP headers with the options that both ends use, framing, preamble and gap. For
 //! a path with one slow link it is 1.5 RTT + wire bytes / rate. Rates and delays are those at the start of the run; jitter, loss, PAUSE
-//! and what other traffic does are not in it. Where each packet takes its own path (`ecmp = "packet"`), the k links side by side at a
+//! and what other traffic does are not in it. Of several paths the best link at each place counts. Where packets of a flow take several
+//! (`ecmp = "packet"`, entropy values of Ultra Ethernet), the k links side by side at a
 //! place of the path count as k of their best: of n packets one of them carries n / k, rounded up, and from there on the last need not
 //! follow the others: it may overtake them. A single link behind such a place has sent all of them n transmissions after the first came.
 //! With Fast Open the SYN carries its part of the data, and what is left follows the SYN-ACK. A flow of RoCE has no handshake.
 
-use std::collections::BTreeSet;
-
 use elephan_link::FrameCost;
-use elephan_scenario::{FlowPlan, NodeKind};
+use elephan_scenario::{Ecmp, FlowPlan, NodeKind, Rdma};
 use elephan_tcp::{Flags, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, Options, Segment};
 use elephan_units::{PS_PER_S, Span};
 
@@ -43,10 +42,14 @@ struct Hop {
 }
 
 impl Hop {
-    /// The best of both, so many side by side.
-    fn best(self, other: Hop, side_by_side: u64) -> Hop {
+    /// The best of both.
+    fn best(self, other: Hop) -> Hop {
         let (rate_bps, delay_ps) = (self.rate_bps.max(other.rate_bps), self.delay_ps.min(other.delay_ps));
-        Hop { rate_bps, delay_ps, side_by_side, ..self }
+        Hop { rate_bps, delay_ps, ..self }
+    }
+
+    fn shared(self, side_by_side: u64) -> Hop {
+        Hop { side_by_side, ..self }
     }
 
     fn transmission_ps(&self, ip_bytes: u32) -> u128 {
@@ -85,7 +88,8 @@ impl World {
         if self.plan.traffic[flow.traffic as usize].rdma.is_some() {
             return self.stream_alone(flow.traffic, flow.plan, bytes).map(|(_, all)| all);
         }
-        let (there, back) = (self.path(from, to)?, self.path(to, from)?);
+        let paths = self.paths_of(flow.traffic);
+        let (there, back) = (self.path((from, to), paths)?, self.path((to, from), paths)?);
         let (s, r) = (&*self.plan.options[sender as usize], &*self.plan.options[receiver as usize]);
         let early = self.sockets.get(flow.receiver as usize).map_or(0, |socket| socket.endpoint.fast_open_data());
         let syn = if early > 0 { early as u32 + COOKIE_OPTION_BYTES } else { 0 } + syn_bytes(s, None);
@@ -108,7 +112,7 @@ impl World {
 
     /// How long the first link, and how long the whole way, takes for so many bytes of a stream that has the network alone and no window.
     pub fn stream_alone(&self, traffic: u32, plan: FlowPlan, bytes: u64) -> Option<(Span, Span)> {
-        let path = self.path(plan.from, plan.to)?;
+        let path = self.path((plan.from, plan.to), self.paths_of(traffic))?;
         let (full, full_bytes, last_bytes) = match &self.plan.traffic[traffic as usize].rdma {
             Some(rdma) => rdma_packets(rdma.mtu_bytes(), self.rdma_headers(traffic), bytes),
             None => {
@@ -124,35 +128,37 @@ impl World {
 
     /// How long a small packet takes back, in an empty network.
     pub fn answer_alone(&self, plan: FlowPlan) -> Option<Span> {
-        let ps = through(&self.path(plan.to, plan.from)?, 0, 0, ANSWER_BYTES) + self.way_in_ps(plan.from);
+        let ps = through(&self.path((plan.to, plan.from), 1)?, 0, 0, ANSWER_BYTES) + self.way_in_ps(plan.from);
         Some(Span(u64::try_from(ps).unwrap_or(u64::MAX)))
     }
 
     /// A packet of so many bytes (IP) there, and its answer back, in an empty network.
     pub fn base_rtt(&self, (from, to): (u32, u32), bytes: u32, answer_bytes: u32) -> Option<Span> {
-        let ps = through(&self.path(from, to)?, 0, 0, bytes) + through(&self.path(to, from)?, 0, 0, answer_bytes);
+        let ps =
+            through(&self.path((from, to), 1)?, 0, 0, bytes) + through(&self.path((to, from), 1)?, 0, 0, answer_bytes);
         Some(Span(u64::try_from(ps).unwrap_or(u64::MAX)))
     }
 
-    fn path(&self, from: u32, to: u32) -> Option<Vec<Hop>> {
-        let routes = &self.net.routes;
-        let place = routes.between(from, to).next()?;
-        let path = routes.rest(place).map(|link| self.hop(link));
-        if !routes.spreads() {
-            return Some(path.collect());
+    /// The best path between two nodes; at each place `abreast` links at most share the packets.
+    fn path(&self, (from, to): (u32, u32), abreast: u64) -> Option<Vec<Hop>> {
+        if let Some(begin) = self.net.routes.only(from, to) {
+            return Some(self.net.routes.rest(begin).map(|link| self.hop(link)).collect());
         }
-        let mut beside: Vec<BTreeSet<LinkId>> = Vec::new();
-        for other in routes.between(from, to) {
-            for (i, link) in routes.rest(other).enumerate() {
-                beside.resize_with(beside.len().max(i + 1), BTreeSet::new);
-                beside[i].insert(link);
-            }
-        }
-        let best = |(hop, links): (Hop, BTreeSet<LinkId>)| {
-            let count = links.len() as u64;
-            links.into_iter().fold(hop, |best, link| best.best(self.hop(link), count))
+        let places = self.net.routes.abreast(from, to);
+        let best = |links: Vec<LinkId>| {
+            let count = abreast.min(links.len() as u64).max(1);
+            links.into_iter().map(|link| self.hop(link)).reduce(|best, hop| best.best(hop)).map(|hop| hop.shared(count))
         };
-        Some(path.zip(beside).map(best).collect())
+        (!places.is_empty()).then(|| places.into_iter().filter_map(best).collect())
+    }
+
+    /// How many paths the packets of an entry of traffic may take.
+    fn paths_of(&self, traffic: u32) -> u64 {
+        match &self.plan.traffic[traffic as usize].rdma {
+            _ if self.net.routes.spreads() => u64::MAX,
+            Some(Rdma::Uec(options)) if self.plan.ecmp == Ecmp::Flow => u64::from(options.entropies),
+            _ => 1,
+        }
     }
 
     fn hop(&self, link: LinkId) -> Hop {

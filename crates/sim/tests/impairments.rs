@@ -200,7 +200,9 @@ proptest! {
         b.traffic(json!({ "kind": "bulk", "size": "300 KB" }), &[(a, c), (a, c)], options);
         let (tables, summary) = run(&b.plan, false);
         let delivered = column::<Int64Array>(&tables, "flows", "delivered_bytes");
-        prop_assert!(delivered.iter().flatten().all(|bytes| bytes == 300_000), "{}", summary);
+        // A stack that repeats a segment five times may give up where one in twenty is lost.
+        let short = delivered.iter().flatten().filter(|&bytes| bytes != 300_000).count() as u64;
+        prop_assert!(short <= summary["given_up"].as_u64().unwrap_or(0), "{}", summary);
         prop_assert_eq!(run(&b.plan, false).1, summary);
     }
 }

@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use elephan_random::Stream;
 use elephan_units::{Span, Time};
 
-use crate::{Options, Receiver};
+use crate::Options;
 
 /// The credit of a sender; without credits it always has some.
 #[derive(Clone, Debug)]
@@ -73,13 +73,23 @@ impl Purse {
 }
 
 /// What a receiver has granted to its sender.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Account {
+    /// Credit beyond what the sender wants, at most.
+    most: u64,
     wanted: u64,
     granted: u64,
     /// It is in line for a grant, and in line for what nobody wants.
     in_line: bool,
     is_idle: bool,
+}
+
+impl Account {
+    /// Returns the account of a receiver at the end of a path with this bandwidth-delay product.
+    pub fn new(options: &Options, bdp_bytes: f64) -> Account {
+        let most = (options.credit_most * bdp_bytes) as u64;
+        Account { most, wanted: 0, granted: 0, in_line: false, is_idle: false }
+    }
 }
 
 /// A grant that is to be sent.
@@ -91,10 +101,10 @@ pub struct Grant {
     pub total: u64,
 }
 
-/// Whoever has the receivers of a host, by the numbers that they joined with.
-pub trait Receivers {
-    /// Returns the receiver of this number, or `None` if it is gone.
-    fn receiver(&mut self, number: u32) -> Option<&mut Receiver>;
+/// Whoever has the accounts of the receivers of a host, by the numbers that they joined with.
+pub trait Accounts {
+    /// Returns the account of this number, or `None` if its receiver is gone.
+    fn account(&mut self, number: u32) -> Option<&mut Account>;
 }
 
 /// Shares the credits of one host between its receivers.
@@ -129,8 +139,7 @@ impl Pacer {
     }
 
     /// A packet with or without its payload is in, which says what its sender wants.
-    pub fn on_packet(&mut self, now: Time, number: u32, receiver: &mut Receiver, wants: u64, is_needed: bool) {
-        let account = receiver.account();
+    pub fn on_packet(&mut self, now: Time, number: u32, account: &mut Account, wants: u64, is_needed: bool) {
         account.wanted = account.wanted.max(wants);
         if account.in_line || !(is_needed || account.wanted > account.granted) {
             return;
@@ -152,9 +161,9 @@ impl Pacer {
     }
 
     /// Grants what is due.
-    pub fn grant(&mut self, now: Time, receivers: &mut dyn Receivers) -> Option<Grant> {
+    pub fn grant(&mut self, now: Time, accounts: &mut dyn Accounts) -> Option<Grant> {
         while let Some(to) = self.line.pop_front() {
-            let Some(account) = receivers.receiver(to).map(Receiver::account) else { continue };
+            let Some(account) = accounts.account(to) else { continue };
             let more = account.wanted.saturating_sub(account.granted).min(self.full);
             account.granted += more;
             account.in_line = account.wanted > account.granted;
@@ -170,9 +179,9 @@ impl Pacer {
             return Some(Grant { to, total });
         }
         while let Some(to) = self.idle.pop_front() {
-            let Some((account, most)) = receivers.receiver(to).map(Receiver::account_and_most) else { continue };
+            let Some(account) = accounts.account(to) else { continue };
             account.granted += self.full;
-            account.is_idle = account.granted - account.wanted.min(account.granted) < most;
+            account.is_idle = account.granted - account.wanted.min(account.granted) < account.most;
             if account.is_idle {
                 self.idle.push_back(to);
             }

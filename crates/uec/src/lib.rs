@@ -31,8 +31,7 @@ mod sender;
 mod spray;
 pub mod wire;
 
-pub use credit::{Grant, Pacer, Receivers};
-pub use options::Options;
+pub use credit::{Account, Accounts, Grant, Pacer};
+pub use options::{Options, Spray};
 pub use receiver::{Receiver, Reply};
 pub use sender::{Packet, Sender};
-pub use spray::Spray;

@@ -4,7 +4,20 @@ use elephan_units::{Bytes, InvalidParameter, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::spray::Spray;
+/// How packets are sprayed over paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spray {
+    /// All entropy values in turn, in an order that is drawn anew each round.
+    Oblivious,
+    /// The same, but values whose packets met congestion are passed over.
+    Bitmap,
+    /// Values whose packets met none are used once more, others are random.
+    Reps,
+    /// Values whose packets met none are used once more, others are those of `bitmap`.
+    #[default]
+    Mixed,
+}
 
 /// Options of connections of Ultra Ethernet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -35,8 +35,6 @@ pub struct Receiver {
     /// A packet has asked for an acknowledgement, and others were missing.
     asked: bool,
     account: Account,
-    /// Credit beyond what the sender wants, at most.
-    credit_most: u64,
     counters: Counters,
 }
 
@@ -54,8 +52,8 @@ pub struct Counters {
 impl Receiver {
     /// Returns a receiver at the end of a path with this bandwidth-delay product.
     pub fn new(options: Arc<Options>, bdp_bytes: f64) -> Receiver {
-        let credit_most = (options.credit_most * bdp_bytes) as u64;
         Receiver {
+            account: Account::new(&options, bdp_bytes),
             options,
             kept: VecDeque::new(),
             out_of_order: 0,
@@ -64,8 +62,6 @@ impl Receiver {
             arrived: 0,
             waiting: 0,
             asked: false,
-            account: Account::default(),
-            credit_most,
             counters: Counters::default(),
         }
     }
@@ -79,12 +75,9 @@ impl Receiver {
         &self.counters
     }
 
-    pub(crate) fn account(&mut self) -> &mut Account {
+    /// Returns what it has granted to its sender.
+    pub fn account(&mut self) -> &mut Account {
         &mut self.account
-    }
-
-    pub(crate) fn account_and_most(&mut self) -> (&mut Account, u64) {
-        (&mut self.account, self.credit_most)
     }
 
     /// Whether a packet is there already.

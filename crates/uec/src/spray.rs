@@ -13,25 +13,8 @@ use std::collections::VecDeque;
 
 use elephan_random::Stream;
 use elephan_units::Time;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::Options;
-
-/// How packets are sprayed over paths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Spray {
-    /// All entropy values in turn, in an order that is drawn anew each round.
-    Oblivious,
-    /// The same, but values whose packets met congestion are passed over.
-    Bitmap,
-    /// Values whose packets met none are used once more, others are random.
-    Reps,
-    /// Values whose packets met none are used once more, others are those of `bitmap`.
-    #[default]
-    Mixed,
-}
+use crate::options::{Options, Spray};
 
 /// What became of a packet with an entropy value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

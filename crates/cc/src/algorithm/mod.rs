@@ -272,4 +272,13 @@ impl Spec {
     pub fn suits(&self, transport: Transport) -> bool {
         self.traits().transports.contains(&transport)
     }
+
+    /// Returns the congestion control of a transport where nobody says one; that of TCP is its stack's.
+    pub fn of_transport(transport: Transport) -> Option<Spec> {
+        match transport {
+            Transport::Tcp => None,
+            Transport::Roce => Some(Spec::Dcqcn(Default::default())),
+            Transport::Uec => Some(Spec::Nscc(Default::default())),
+        }
+    }
 }

@@ -350,7 +350,7 @@ impl Resolver<'_> {
                 return None;
             }
             Some(own) if transport.is_rdma() => return Some(own.clone()),
-            None if transport.is_rdma() => return transport.congestion_control(),
+            None if transport.is_rdma() => return Spec::of_transport(transport),
             _ => {}
         }
         let of = |r: &Self, host: u32| {

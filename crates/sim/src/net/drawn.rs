@@ -63,6 +63,15 @@ impl Drawn {
         Some((graph.paths(near, from, to, 1).pop()?, graph.count(near, to)))
     }
 
+    /// The links of all paths between two nodes, by their places ([`Graph::abreast`]).
+    pub fn abreast(&self, (from, to): (u32, u32)) -> Vec<Vec<LinkId>> {
+        let source = self.graph.source(from);
+        match self.near.get(&source) {
+            Some(near) => self.graph.abreast(near, from, to),
+            None => self.graph.abreast(&self.graph.search(source), from, to),
+        }
+    }
+
     /// The path at a share of all.
     pub fn way(&mut self, ends: (u32, u32), share: f64) -> Vec<LinkId> {
         let (graph, near, ways) = self.search(ends.0);

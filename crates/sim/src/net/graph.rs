@@ -220,6 +220,24 @@ impl Graph {
         }
     }
 
+    /// The links of all shortest paths between two nodes, of which `near` is the search from the first: for each place of a path those
+    /// that may stand there.
+    pub fn abreast(&self, near: &Near, from: u32, to: u32) -> Vec<Vec<LinkId>> {
+        let (first, last) = self.outer(from, to);
+        let mut places: Vec<Vec<LinkId>> = last.map(|link| vec![link]).into_iter().collect();
+        let mut level = vec![self.ends[to as usize].place];
+        while !level.is_empty() && level != [near.source] {
+            let links: Vec<LinkId> = level.iter().flat_map(|&place| near.links_to(place)).copied().collect();
+            level = links.iter().map(|link| self.from[link.index()]).collect();
+            level.sort_unstable();
+            level.dedup();
+            places.push(links);
+        }
+        places.extend(first.map(|link| vec![link]));
+        places.reverse();
+        places
+    }
+
     /// The links of leaves with which a path between two nodes begins and ends.
     fn outer(&self, from: u32, to: u32) -> (Option<LinkId>, Option<LinkId>) {
         let [from, to] = [from, to].map(|node| self.ends[node as usize].leaf);

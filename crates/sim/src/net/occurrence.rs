@@ -89,7 +89,7 @@ impl Kind {
             Kind::Duplicate => "duplicate",
             Kind::Reorder => "reorder",
             Kind::Notification => "cnm",
-            Kind::Trim => "trim",
+            Kind::Trim => "trimmed",
             Kind::Cnp => "cnp",
             Kind::Deadlock => "deadlock",
             Kind::Watchdog => "watchdog",

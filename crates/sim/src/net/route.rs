@@ -203,6 +203,30 @@ impl Routes {
         self.paths[paths.first as usize..][..paths.count as usize].iter().map(|&(begin, _)| begin)
     }
 
+    /// The beginning of the only path between two nodes, if there is one alone.
+    pub fn only(&self, from: u32, to: u32) -> Option<u32> {
+        let paths = self.known.get(&(from, to)).filter(|paths| paths.count == 1 && !paths.more)?;
+        Some(self.paths[paths.first as usize].0)
+    }
+
+    /// The links that may stand at each place of a path between two nodes; nothing if no path is known.
+    pub fn abreast(&self, from: u32, to: u32) -> Vec<Vec<LinkId>> {
+        let Some(paths) = self.known.get(&(from, to)) else { return Vec::new() };
+        if let (true, Some(drawn)) = (paths.more, &self.drawn) {
+            return drawn.abreast((from, to));
+        }
+        let mut places: Vec<Vec<LinkId>> = Vec::new();
+        for begin in self.between(from, to) {
+            for (i, link) in self.rest(begin).enumerate() {
+                places.resize_with(places.len().max(i + 1), Vec::new);
+                if !places[i].contains(&link) {
+                    places[i].push(link);
+                }
+            }
+        }
+        places
+    }
+
     /// The last links of listed and first paths.
     pub fn last_links(&self) -> impl Iterator<Item = LinkId> + '_ {
         self.chain.windows(2).filter(|pair| pair[1].is_end() && !pair[0].is_end()).map(|pair| pair[0].link())

@@ -6,7 +6,7 @@ use elephan_roce::{Counters, Path};
 use elephan_scenario::Rdma;
 use elephan_units::Time;
 
-use super::uec::Ways;
+use super::ways::Ways;
 
 /// The ends of a connection.
 #[derive(Clone)]

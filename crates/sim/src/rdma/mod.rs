@@ -12,6 +12,7 @@ mod ready;
 mod roce;
 mod rows;
 mod uec;
+mod ways;
 
 use elephan_cc::{Nic, Spec};
 use elephan_engine::{Alarm, Bell};

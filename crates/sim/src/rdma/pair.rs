@@ -8,7 +8,7 @@ use elephan_units::{Span, Time};
 
 use super::ends::Ends;
 use super::ready::Waiting;
-use super::uec::Ways;
+use super::ways::Ways;
 use crate::ids::LinkId;
 use crate::net::{NONE, Net};
 use crate::target::Route;

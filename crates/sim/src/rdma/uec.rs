@@ -3,42 +3,27 @@
 use elephan_random::Stream;
 use elephan_tcp::{ECN_CE, ECN_ECT0};
 use elephan_uec::wire::Header;
-use elephan_uec::{Pacer, Packet as Data, Receiver, Receivers};
+use elephan_uec::{Account, Accounts, Pacer, Packet as Data};
 use elephan_units::{Span, Time};
 
 use super::{Ends, Pair};
 use crate::net::{self, NONE};
 use crate::packet::{Packet, flags, rdma};
-use crate::target::{Route, Target};
+use crate::target::Target;
 use crate::world::World;
-
-/// The routes of a connection by entropy value, to the receiver and back; each is looked up when it is used first.
-#[derive(Clone, Default)]
-pub struct Ways([Vec<Option<Route>>; 2]);
-
-impl Ways {
-    pub fn new(entropies: u32) -> Ways {
-        Ways([vec![None; entropies as usize], vec![None; entropies as usize]])
-    }
-
-    /// Other routes may be there from now on.
-    pub fn forget(&mut self) {
-        self.0.iter_mut().flatten().for_each(|way| *way = None);
-    }
-}
 
 /// Tells the flow of an entropy value from those of others, to switches that hash.
 fn mixed(key: u32, entropy: u16) -> u32 {
     key ^ u32::from(entropy).wrapping_mul(0x9E37_79B1) & !1
 }
 
-/// The receivers of a run, by the places of their connections.
+/// The accounts of receivers, by the places of their connections.
 struct Lent<'a>(&'a mut [Pair]);
 
-impl Receivers for Lent<'_> {
-    fn receiver(&mut self, place: u32) -> Option<&mut Receiver> {
+impl Accounts for Lent<'_> {
+    fn account(&mut self, place: u32) -> Option<&mut Account> {
         match self.0.get_mut(place as usize) {
-            Some(Pair { ends: Ends::Uec(ends), number, .. }) if *number != NONE => Some(&mut ends.1),
+            Some(Pair { ends: Ends::Uec(ends), number, .. }) if *number != NONE => Some(ends.1.account()),
             _ => None,
         }
     }
@@ -77,13 +62,11 @@ impl World {
 
     fn uec_send(&mut self, now: Time, id: u32, there: bool, entropy: u16) {
         let pair = &mut self.rdma.pairs[id as usize];
-        let ways = &mut pair.ways.0[usize::from(!there)];
-        let place = usize::from(entropy) % ways.len().max(1);
-        if let Some(way) = ways.get_mut(place) {
+        if let Some((place, way)) = pair.ways.of(there, entropy) {
             let (from, to, key) =
                 if there { (pair.from, pair.to, pair.key) } else { (pair.to, pair.from, pair.key ^ 1) };
             let known = if there { &mut pair.there } else { &mut pair.back };
-            let looked_up = || self.net.routes.of_flow(from, to, mixed(key, place as u16)).unwrap_or(*known);
+            let looked_up = || self.net.routes.of_flow(from, to, mixed(key, place)).unwrap_or(*known);
             *known = *way.get_or_insert_with(looked_up);
         }
         self.rdma_send(now, id, there);
@@ -125,7 +108,7 @@ impl World {
         if let Some(pacer) = self.rdma.pacers.get_mut(&to) {
             let before = pacer.due();
             pacer.on_met(now, marked, trimmed);
-            pacer.on_packet(now, id, receiver, wants, needed);
+            pacer.on_packet(now, id, receiver.account(), wants, needed);
             if let Some(due) = pacer.due().filter(|due| before.is_none_or(|before| *due < before)) {
                 self.net.events.push(Target::Grants(to).keyed(due, to));
             }

@@ -1,10 +1,7 @@
-use std::sync::Arc;
-
 use super::*;
-use crate::wire::Data;
 
-impl Receivers for Vec<Receiver> {
-    fn receiver(&mut self, number: u32) -> Option<&mut Receiver> {
+impl Accounts for Vec<Account> {
+    fn account(&mut self, number: u32) -> Option<&mut Account> {
         self.get_mut(number as usize)
     }
 }
@@ -20,17 +17,17 @@ fn us(us: f64) -> Time {
 /// 100 Gb/s at 0.99: four packets of 4160 B are granted each 16 640 x 8 / 99e9 s = 1.3447 us, to one sender after the other.
 #[test]
 fn grants_take_turns_at_less_than_the_line_rate() {
-    let options = Arc::new(Options { credits: true, ..Options::default() });
-    let mut receivers: Vec<Receiver> = (0..2).map(|_| Receiver::new(options.clone(), 0.0)).collect();
+    let options = Options { credits: true, ..Options::default() };
+    let mut accounts = vec![Account::new(&options, 0.0); 2];
     let mut pacer = Pacer::new(&options, 100e9, Span::from_us(12), stream());
     let mut now = us(5.0);
-    for (number, receiver) in (0..).zip(&mut receivers) {
-        pacer.on_packet(now, number, receiver, 40_000, false);
+    for (number, account) in (0..).zip(&mut accounts) {
+        pacer.on_packet(now, number, account, 40_000, false);
     }
     assert_eq!(pacer.due(), Some(now));
     let mut seen = Vec::new();
     for _ in 0..6 {
-        let grant = pacer.grant(now, &mut receivers).unwrap();
+        let grant = pacer.grant(now, &mut accounts).unwrap();
         let next = pacer.due().unwrap();
         seen.push((grant.to, grant.total, (next.since(now).seconds() * 1e9).round()));
         now = next;
@@ -53,13 +50,13 @@ fn grants_take_turns_at_less_than_the_line_rate() {
 /// Nobody wants more: four packets each until 1.5 bandwidth-delay products are beyond what was wanted.
 #[test]
 fn what_nobody_wants_is_granted_up_to_a_bound() {
-    let options = Arc::new(Options { credits: true, ..Options::default() });
-    let mut receivers = vec![Receiver::new(options.clone(), 20_000.0)];
+    let options = Options { credits: true, ..Options::default() };
+    let mut accounts = vec![Account::new(&options, 20_000.0)];
     let mut pacer = Pacer::new(&options, 100e9, Span::from_us(12), stream());
-    pacer.on_packet(us(0.0), 0, &mut receivers[0], 1000, false);
+    pacer.on_packet(us(0.0), 0, &mut accounts[0], 1000, false);
     let mut totals = Vec::new();
     while let Some(now) = pacer.due() {
-        totals.extend(pacer.grant(now, &mut receivers).map(|grant| grant.total));
+        totals.extend(pacer.grant(now, &mut accounts).map(|grant| grant.total));
     }
     assert_eq!(totals, [1000, 17_640, 34_280]);
 }
@@ -114,15 +111,13 @@ fn the_rate_of_grants_follows_the_network() {
 /// A trimmed header brings its sender into the line, whatever it wants.
 #[test]
 fn a_receiver_that_is_gone_is_passed_over() {
-    let options = Arc::new(Options { credits: true, ..Options::default() });
-    let mut receivers: Vec<Receiver> = (0..2).map(|_| Receiver::new(options.clone(), 0.0)).collect();
+    let options = Options { credits: true, ..Options::default() };
+    let mut accounts = vec![Account::new(&options, 0.0); 2];
     let mut pacer = Pacer::new(&options, 100e9, Span::from_us(12), stream());
-    let data = Data { psn: 3, ..Data::default() };
-    for (number, receiver) in (0..).zip(&mut receivers) {
-        receiver.on_trimmed(&data, false);
+    for (number, receiver) in (0..).zip(&mut accounts) {
         pacer.on_packet(us(0.0), number, receiver, 0, true);
     }
     pacer.forget(0);
-    let grant = pacer.grant(us(0.0), &mut receivers).unwrap();
+    let grant = pacer.grant(us(0.0), &mut accounts).unwrap();
     assert_eq!(grant, Grant { to: 1, total: 0 });
 }
