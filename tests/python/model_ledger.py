@@ -99,6 +99,14 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     "models/rack": [("RFC 8985 section 7.", RULE), ("- The search in the scoreboard", "the list is of tests")],
     "models/roce": [("on average: a loss", f"{_ROCE}::go_back_n_loses_what_its_closed_form_says")],
     "models/rounds": [("| what | equation", RULE), ("Which streams lose together", RULE)],
+    "models/uec": [
+        ("| what | rule", RULE),
+        ("| `spray` |", RULE),
+        ("Penalties are", RULE),
+        ("`elephan sweep slow.toml`", RULE),
+        ("**What to expect.**", "crates/sim/tests/uec.rs::one_flow_takes_what_the_reference_takes"),
+        ("| | one path", "tests/python/test_uec.py::test_the_table_of_the_page_is_that_of_its_scenario"),
+    ],
     "models/scalable": [
         ("Kelly's", "crates/cc/src/algorithm/scalable.rs::the_response_function_is_inverse_to_the_loss_rate"),
     ],

@@ -78,3 +78,21 @@ def test_ways_of_a_fabric_are_those_by_hand(tmp_path: Path) -> None:
     assert {("aggregation[0]", "core[1]"), ("core[2]", "aggregation[7]")} <= ways
     assert network.ways("host[0]", "host[1]") == {("host[0]", "edge[0]"), ("edge[0]", "host[1]")}
     assert network.ways("host[0]", "host[0]") == set()
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "models" / "uec.md"
+
+
+def test_the_table_of_the_page_is_that_of_its_scenario(tmp_path: Path) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    text = next(block for block in page.split("```toml\n")[1:] if "slow_links" in block).split("```")[0]
+    (tmp_path / "slow.toml").write_text(text)
+    row = next(line for line in page.splitlines() if line.startswith("| iteration |"))
+    told = [cell.strip() for cell in row.strip("|").split("|")[1:]]
+    ways = [{"traffic.train.uec.entropies": 1}] + [
+        {"traffic.train.uec.spray": spray} for spray in ("oblivious", "bitmap", "reps", "mixed")
+    ]
+    runs = [el.run(tmp_path / "slow.toml", set=way) for way in ways]
+    assert [f"{run.statistic('iteration_time.mean') / 1e6:.3g} ms" for run in runs] == told
+    # A tenth of the rate on one path, and almost none of it where senders learn.
+    assert all(run.statistic("iteration_slowdown.mean") > 1 for run in runs)
