@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Mean lines of code of a congestion control, at most: about 120, what BBR version 3 (with L4S) and Prague have gained since, and
-/// what each answers about itself, and CUBIC in whole segments, and Swift's second window.
-const MEAN_MAX: usize = 142;
+/// what each answers about itself, and CUBIC in whole segments, Swift's second window, and the twenty constants of NSCC.
+const MEAN_MAX: usize = 146;
 
 /// Lines of code of a Rust file up to its module of tests.
 fn lines_of_code(file: &Path) -> usize {
