@@ -16,7 +16,7 @@ def test_every_controller_of_tcp_is_beside_reno() -> None:
     assert set(chosen) == {"controllers"} | {
         f"controllers-{controller}"
         for controller in cc.names()
-        if controller not in {"reno", "xcp", "explicit_rate", "dcqcn", "timely", "hpcc", "none"}
+        if controller not in {"reno", "xcp", "explicit_rate", "dcqcn", "timely", "hpcc", "nscc", "none"}
     }
     limits = {name: workload.limits.get("times_beside_per_packet_hop") for name, workload in chosen.items()}
     assert (limits["controllers"], limits["controllers-bic"], limits["controllers-bbr"]) == (None, 1.25, 1.6)

@@ -37,16 +37,23 @@ def test_names_parameters_and_tables() -> None:
 
 
 OF_ROCE = ["dcqcn", "timely", "hpcc", "none"]
+OF_UEC = ["nscc"]
 
 
 def test_every_controller_of_the_registry_is_known() -> None:
-    names = [name for name in cc.names() if name not in OF_ROCE]
+    names = [name for name in cc.names() if name not in [*OF_ROCE, *OF_UEC]]
     assert [controller.label for controller in read_controllers(names)] == names
 
 
 @pytest.mark.parametrize("name", OF_ROCE)
 def test_controllers_of_roce_are_not_for_tcp(name: str) -> None:
     with pytest.raises(InputError, match=r"is for RoCE$"):
+        read_controllers([name])
+
+
+@pytest.mark.parametrize("name", OF_UEC)
+def test_controllers_of_ultra_ethernet_are_not_for_tcp(name: str) -> None:
+    with pytest.raises(InputError, match=r"is for Ultra Ethernet$"):
         read_controllers([name])
 
 

@@ -67,7 +67,7 @@ def test_a_queue_that_is_not_on_the_way_does_not_count(tmp_path: Path) -> None:
     ("more", "remark"),
     [
         *(({"template.queue": {"kind": kind}}, True) for kind in ("fifo", "drr", "fq_codel")),
-        *(({"template.queue": {"kind": kind}}, False) for kind in ("prio", "ets", "wrr")),
+        *(({"template.queue": {"kind": kind}}, False) for kind in ("prio", "ets", "wrr", "trim")),
         (
             {
                 "switches.left.memory": "1 MB",
@@ -81,7 +81,7 @@ def test_a_queue_that_is_not_on_the_way_does_not_count(tmp_path: Path) -> None:
 )
 def test_a_priority_that_nothing_looks_at_is_said(more: dict[str, Any], remark: bool, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(WEIGHTS.replace("weight = 3\n", "").rstrip() + "\npriority = 3\n", encoding="utf-8")
-    said = "light has a priority, but no queue on the way looks at it: only those of kind prio, ets and wrr do, and PFC."
+    said = "light has a priority, but no queue on the way looks at it: only those of kind prio, ets, wrr and trim do, and PFC."
     assert any(said in line for line in warnings(el.run(tmp_path / "s.toml", set=more))) == remark
 
 

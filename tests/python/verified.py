@@ -177,11 +177,13 @@ def queues() -> Iterator[Case]:
 
 
 def controls() -> Iterator[Case]:
-    """Every congestion control, over TCP or RoCE, on both stacks, and with packets lost, late, twice and out of order."""
+    """Every congestion control, over TCP, RoCE or Ultra Ethernet, on both stacks, and with packets lost, late, twice and out of order."""
     for name in names("congestion-controls"):
         given = {"traffic.a.congestion_control": name}
         yield Case(f"{name}, linux", PATH, {**given, "stack": "linux"}, 1)
         yield Case(f"{name}, RoCE", LOSSLESS, given, 1)
+        trim = {"kind": "trim", "limit": "100 kB", "min": "20 kB", "max": "80 kB"}
+        yield Case(f"{name}, UEC", LOSSLESS, {**given, "traffic.a.transport": "uec", "template.queue": trim}, 1)
         yield Case(f"{name}, rfc", PATH, {**given, "stack": "rfc"}, 1)
         yield Case(f"{name}, impaired", IMPAIRED, given, 2)
 

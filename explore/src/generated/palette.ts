@@ -31,6 +31,7 @@ export const CONTROLS: Record<string, Look> = {
   swift: ["--s5", [6, 2.5, 1.5, 2.5]],
   none: ["--muted", []],
   htcp: ["--muted", [6, 3]],
+  nscc: ["--muted", [1.5, 2.5]],
 };
 /** For names that are not among them. */
 export const HUES = ["--ink", "--s0", "--s1", "--s2", "--s4", "--s3", "--s5"] as const;

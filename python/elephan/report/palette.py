@@ -45,7 +45,7 @@ _CONTROLS = {
     ORANGE: ("scalable", "yeah", "copa", "hpcc"),
     PURPLE: ("highspeed", "veno", "illinois", "explicit_rate"),
     SKY: ("vegas", "bic", "ledbat", "swift"),
-    MUTED: ("none", "htcp"),
+    MUTED: ("none", "htcp", "nscc"),
 }
 CONTROLS = {name: Look(hue, stroke) for hue, names in _CONTROLS.items() for name, stroke in zip(names, STROKES, strict=False)}
 

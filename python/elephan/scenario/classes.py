@@ -3202,7 +3202,7 @@ class Bulk(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     size: Bytes to send on each connection, which then closes. Without it the stream is endless.
@@ -3398,7 +3398,7 @@ class Messages(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     load: Application bytes per second offered by each connection (with uniform destinations: by each sender), headers not counted.
@@ -3548,7 +3548,7 @@ class Transfers(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     arrivals_per_s: Transfers per second over all pairs together.
@@ -3676,7 +3676,7 @@ class Users(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     users: Users on all pairs together; user k is on pair k mod pairs. Default: 1.
@@ -3800,7 +3800,7 @@ class Cbr(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     packet_size: UDP payload of a packet; the default makes an IP packet of 1500 bytes. Default: "1.472 KB".
@@ -3925,7 +3925,7 @@ class Burst(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     packet_size: UDP payload of a packet. Default: "1 KB".
@@ -4049,7 +4049,7 @@ class Frames(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     frame_size: Bytes of a frame with its Ethernet header and check sequence; the default carries 1500 bytes. Default: "1.518 KB".
@@ -4181,7 +4181,7 @@ class Incast(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     every: Time between the beginnings of rounds; without it a round begins when the one before is complete.
@@ -4308,7 +4308,7 @@ class Onoff(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     sources: Superposed sources. Default: 100.
@@ -4441,7 +4441,7 @@ class DiskCopy(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     size: Size of the file. Without it the file has no end.
@@ -4580,7 +4580,7 @@ class Writes(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     """
@@ -4701,7 +4701,7 @@ class ProgramTraffic(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     programs: The program of each host, by the name of the host or of its group: a coroutine function in Python. Without it the
@@ -4838,7 +4838,7 @@ class Replay(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     file: CSV file with a line per flow: `start_s` (or `start_ms`, `start_us`, `start_ns`), `size_bytes` and, if wanted, `pair`. Its
@@ -4965,7 +4965,7 @@ class Collective(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     chunks: Parts in which a ring sends each piece, one after the other. Default: 1.
@@ -5102,7 +5102,7 @@ class Goal(Table):
     roce: Options of these connections with `transport = "roce"`.
     uec: Options of these connections with `transport = "uec"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
-        `ets` and `wrr` look at it, and PFC. Default: 0.
+        `ets`, `wrr` and `trim` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     file: File with the program. Its path starts in the folder of the scenario file.

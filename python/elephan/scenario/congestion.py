@@ -127,7 +127,7 @@ def _refusal(controller: Controller, python_from: Any) -> str | None:
     except InputError as error:
         why = str(error).rpartition(f"traffic[0].{_KEY}")[2].lstrip(".: ")
         # There is no transport to say here.
-        return why.removesuffix(': say transport = "roce"') or str(error)
+        return why.partition(": say transport = ")[0] or str(error)
     return None
 
 

@@ -66,7 +66,7 @@ pub struct TrafficWords {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "elephan_uec::Options")]
     pub uec: Option<elephan_uec::Options>,
-    /// Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`, `ets` and `wrr` look at it, and PFC.
+    /// Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`, `ets`, `wrr` and `trim` look at it, and PFC.
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: u8,
