@@ -177,7 +177,7 @@ def queues() -> Iterator[Case]:
 
 
 def controls() -> Iterator[Case]:
-    """Every congestion control, over TCP, RoCE or Ultra Ethernet, on both stacks, and with packets lost, late, twice and out of order."""
+    """Every congestion control over TCP, RoCE, Ultra Ethernet, on both stacks, with packets lost, late, twice, out of order."""
     for name in names("congestion-controls"):
         given = {"traffic.a.congestion_control": name}
         yield Case(f"{name}, linux", PATH, {**given, "stack": "linux"}, 1)
@@ -214,7 +214,7 @@ def marked() -> Iterator[Case]:
 def cases() -> Iterator[Case]:
     """The first `COUNT` that the core takes and whose tables no earlier one has, each short enough."""
     seen: set[str] = set()
-    for case in (*library(1), *kinds(), *queues(), *controls(), *switches(), *marked(), *library(2)):
+    for case in (*library(1), *kinds(), *queues(), *switches(), *controls(), *marked(), *library(2)):
         if len(seen) == COUNT:
             return
         try:
