@@ -178,12 +178,13 @@ def queues() -> Iterator[Case]:
 
 def controls() -> Iterator[Case]:
     """Every congestion control over TCP, RoCE, Ultra Ethernet, on both stacks, with packets lost, late, twice, out of order."""
-    for name in names("congestion-controls"):
-        given = {"traffic.a.congestion_control": name}
+    trim = {"kind": "trim", "limit": "100 kB", "min": "20 kB", "max": "80 kB"}
+    each = [(name, {"traffic.a.congestion_control": name}) for name in names("congestion-controls")]
+    for name, given in each:
         yield Case(f"{name}, linux", PATH, {**given, "stack": "linux"}, 1)
         yield Case(f"{name}, RoCE", LOSSLESS, given, 1)
-        trim = {"kind": "trim", "limit": "100 kB", "min": "20 kB", "max": "80 kB"}
         yield Case(f"{name}, UEC", LOSSLESS, {**given, "traffic.a.transport": "uec", "template.queue": trim}, 1)
+    for name, given in each:
         yield Case(f"{name}, rfc", PATH, {**given, "stack": "rfc"}, 1)
         yield Case(f"{name}, impaired", IMPAIRED, given, 2)
 
