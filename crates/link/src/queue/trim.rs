@@ -103,9 +103,12 @@ impl Parameters for TrimSpec {
             (Size::Bytes(min), Size::Bytes(max))
             | (Size::Packets(min), Size::Packets(max))
             | (Size::NanoBdp(min), Size::NanoBdp(max)) => (min, max),
-            _ => return Some(InvalidParameter::new("min", format!("\"{min}\": must be in the unit of max, \"{max}\""))),
+            _ => {
+                return Some(InvalidParameter::new("min", format!("\"{min}\": must be in the unit of max, \"{max}\"")));
+            }
         };
-        (amounts.0 > amounts.1).then(|| InvalidParameter::new("min", format!("\"{min}\": must not be above max, \"{max}\"")))
+        (amounts.0 > amounts.1)
+            .then(|| InvalidParameter::new("min", format!("\"{min}\": must not be above max, \"{max}\"")))
     }
 
     fn trims_to(&self) -> Option<Bytes> {
@@ -223,7 +226,8 @@ mod tests {
 
     #[test]
     fn headers_go_first_and_have_their_own_limit() {
-        let mut q = queue(TrimSpec { limit: Size::Bytes(8000), headers: Some(Size::Bytes(150)), ..TrimSpec::default() });
+        let mut q =
+            queue(TrimSpec { limit: Size::Bytes(8000), headers: Some(Size::Bytes(150)), ..TrimSpec::default() });
         let mut out = Vec::new();
         for (item, verdict) in [
             (item(1, 4000), Verdict::Accepted),
@@ -234,7 +238,8 @@ mod tests {
         ] {
             assert_eq!(q.enqueue(Time(0), item, &mut out), verdict);
         }
-        let order: Vec<u32> = std::iter::from_fn(|| q.dequeue(Time(0), &mut out)).map(|(item, _)| item.handle).collect();
+        let order: Vec<u32> =
+            std::iter::from_fn(|| q.dequeue(Time(0), &mut out)).map(|(item, _)| item.handle).collect();
         assert_eq!((order, out.len(), q.bytes()), (vec![3, 4, 1, 2], 0, 0));
     }
 
@@ -248,7 +253,10 @@ mod tests {
             (0..2).for_each(|i| assert_eq!(q.enqueue(Time(0), item(10 * n + i, 100), &mut out), Verdict::Accepted));
             match q.enqueue(Time(0), item(10 * n + 2, 100), &mut out) {
                 Verdict::Dropped(reason) => assert_eq!((reason, out.len(), arrived += 1), (TRIMMED, 0, ())),
-                _ => assert_eq!(out.iter().map(|(item, reason)| (item.handle, *reason)).collect::<Vec<_>>(), [(10 * n + 1, TRIMMED)]),
+                _ => assert_eq!(
+                    out.iter().map(|(item, reason)| (item.handle, *reason)).collect::<Vec<_>>(),
+                    [(10 * n + 1, TRIMMED)]
+                ),
             }
             assert_eq!(q.packets(), 2);
             while q.dequeue(Time(0), &mut out).is_some() {}
@@ -264,7 +272,8 @@ mod tests {
             let mut q = queue(TrimSpec { limit: Size::Bytes(1000), ..spec.clone() });
             let mut marks = 0;
             for n in 0..1000 {
-                (0..=waiting).for_each(|i| assert_eq!(q.enqueue(Time(0), item(n + i, 100), &mut Vec::new()), Verdict::Accepted));
+                (0..=waiting)
+                    .for_each(|i| assert_eq!(q.enqueue(Time(0), item(n + i, 100), &mut Vec::new()), Verdict::Accepted));
                 marks += u32::from(q.dequeue(Time(0), &mut Vec::new()).unwrap().1);
                 while q.dequeue(Time(0), &mut Vec::new()).is_some() {}
             }
@@ -282,7 +291,10 @@ mod tests {
         assert_eq!(problem(TrimSpec { min: low, max: high, ..TrimSpec::default() }), None);
         assert_eq!(problem(TrimSpec { min: high, max: low, ..TrimSpec::default() }).as_deref(), Some("min"));
         assert_eq!(problem(TrimSpec { max: low, ..TrimSpec::default() }).as_deref(), Some("max"));
-        assert_eq!(problem(TrimSpec { min: low, max: Some(Size::Bytes(9)), ..TrimSpec::default() }).as_deref(), Some("min"));
+        assert_eq!(
+            problem(TrimSpec { min: low, max: Some(Size::Bytes(9)), ..TrimSpec::default() }).as_deref(),
+            Some("min")
+        );
         assert_eq!(problem(TrimSpec { trimmed: Bytes(20), ..TrimSpec::default() }).as_deref(), Some("trimmed"));
     }
 }

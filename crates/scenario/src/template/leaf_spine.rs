@@ -78,7 +78,9 @@ impl Topology for LeafSpine {
         below.extend(towards_hosts(out.given).map(|down| ("backward", down)));
         above.push(("queue", out.value("queue", &self.queue)));
         let slow = (0..self.leaves).flat_map(|leaf| (0..self.spines).map(move |spine| (leaf, spine)));
-        let ends = slow.take(self.slow_links as usize).map(|(leaf, spine)| (format!("leaf[{leaf}]"), format!("spine[{spine}]")));
+        let ends = slow
+            .take(self.slow_links as usize)
+            .map(|(leaf, spine)| (format!("leaf[{leaf}]"), format!("spine[{spine}]")));
         above.extend(slower(ends, &slow_rate).map(|ports| ("ports", ports)));
         out.link("host", "leaf", below);
         out.link("leaf", "spine", above);
