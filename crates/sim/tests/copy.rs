@@ -1,8 +1,10 @@
 //! Transfers from disk to disk against closed forms: the slowest stage, the sum of all, buffer over round trip, a cache that fills.
 
-use elephan_record::{Recorder, Tables};
-use elephan_scenario::{Override, Source, read};
+mod written;
+
+use elephan_record::Tables;
 use serde_json::Value;
+use written::{column, run_text};
 
 const MBPS: f64 = 1e6;
 /// Payload of 1 Gb/s in Ethernet frames of 1500 B with timestamps: 1448 of 1538 bytes.
@@ -39,30 +41,6 @@ every = "10 ms"
 
 fn run(set: &[&str]) -> (Tables, Value) {
     run_text(TEXT, set)
-}
-
-fn run_text(text: &str, set: &[&str]) -> (Tables, Value) {
-    let overrides: Vec<Override> = set.iter().map(|one| Override::parse(one).unwrap()).collect();
-    let resolved = read(&Source::toml("copy.toml", text), &overrides, None).unwrap_or_else(|e| panic!("{e}"));
-    let (summary, recorder) = elephan_sim::run(resolved.plan, Recorder::memory(), &mut |_| true).unwrap();
-    (recorder.finish().unwrap(), summary)
-}
-
-/// A column of numbers, null as NaN.
-fn column(tables: &Tables, table: &str, name: &str) -> Vec<f64> {
-    use arrow_array::{Array, Float64Array, Int64Array};
-    let batches = &tables.iter().find(|t| t.name == table).unwrap().batches;
-    let mut out = Vec::new();
-    for batch in batches {
-        let array = batch.column_by_name(name).unwrap();
-        if let Some(ints) = array.as_any().downcast_ref::<Int64Array>() {
-            out.extend(ints.iter().map(|v| v.map_or(f64::NAN, |v| v as f64)));
-        } else {
-            let floats = array.as_any().downcast_ref::<Float64Array>().unwrap();
-            out.extend(floats.iter().map(|v| v.unwrap_or(f64::NAN)));
-        }
-    }
-    out
 }
 
 fn rate(summary: &Value) -> f64 {

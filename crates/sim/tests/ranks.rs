@@ -1,11 +1,14 @@
 //! Collectives and programs of ranks over real connections: closed forms on an empty network, who held whom back, how it ends.
 
+mod written;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, DictionaryArray, Float64Array, Int64Array};
-use elephan_record::{Recorder, Tables};
+use arrow_array::{Array, DictionaryArray};
+use elephan_record::Tables;
 use elephan_scenario::{Override, Source, read};
 use serde_json::Value;
+use written::{column, run_text};
 
 /// 100 Gb/s and 2 us from host to host. RoCE without limits, packets of 4096 B with 44 B of headers and no other framing.
 const TEXT: &str = r#"
@@ -38,29 +41,9 @@ fn run(set: &[&str]) -> (Tables, Value) {
     run_text(TEXT, set)
 }
 
-fn run_text(text: &str, set: &[&str]) -> (Tables, Value) {
-    let overrides: Vec<Override> = set.iter().map(|one| Override::parse(one).unwrap()).collect();
-    let resolved = read(&Source::toml("ranks.toml", text), &overrides, None).unwrap_or_else(|e| panic!("{e}"));
-    let (summary, recorder) = elephan_sim::run(resolved.plan, Recorder::memory(), &mut |_| true).unwrap();
-    (recorder.finish().unwrap(), summary)
-}
-
 fn refused(set: &[&str]) -> String {
     let overrides: Vec<Override> = set.iter().map(|one| Override::parse(one).unwrap()).collect();
     read(&Source::toml("ranks.toml", TEXT), &overrides, None).unwrap_err().to_string()
-}
-
-/// A column of numbers, null as NaN.
-fn column(tables: &Tables, table: &str, name: &str) -> Vec<f64> {
-    let batches = &tables.iter().find(|t| t.name == table).unwrap().batches;
-    let of = |array: &dyn Array| -> Vec<f64> {
-        if let Some(ints) = array.as_any().downcast_ref::<Int64Array>() {
-            return ints.iter().map(|v| v.map_or(f64::NAN, |v| v as f64)).collect();
-        }
-        let floats = array.as_any().downcast_ref::<Float64Array>().unwrap();
-        floats.iter().map(|v| v.unwrap_or(f64::NAN)).collect()
-    };
-    batches.iter().flat_map(|batch| of(batch.column_by_name(name).unwrap())).collect()
 }
 
 fn texts(tables: &Tables, table: &str, name: &str) -> Vec<String> {

@@ -3,11 +3,12 @@
 //! Literals: `validate_uec_*` of uet-htsim at 40ccb05: 100 Gb/s, 1 us a link, packets of 4150 B, queues of one bandwidth-delay product (43
 //! packets), marks from 9 to 35 packets.
 
-use arrow_array::{Array, Float64Array, Int64Array};
-use elephan_record::{Recorder, Tables};
+mod written;
+
+use elephan_record::Tables;
 use elephan_scenario::{Override, Source, read};
 use proptest::prelude::*;
-use serde_json::Value;
+use written::{column, run_text};
 
 const TEXT: &str = r#"
 duration = "20 ms"
@@ -37,28 +38,8 @@ const INCAST: [&str; 2] = ["traffic.data.from=[\"host[0-14]\"]", "traffic.data.t
 const CREDITS: [&str; 2] = ["traffic.data.uec.credits=true", "traffic.data.congestion_control=none"];
 const PERMUTATION: [&str; 3] = ["traffic.data.from=host", "traffic.data.to=host", "traffic.data.pairing=permutation"];
 
-fn run_text(text: &str, set: &[&str]) -> (Tables, Value) {
-    let overrides: Vec<Override> = set.iter().map(|one| Override::parse(one).unwrap()).collect();
-    let resolved = read(&Source::toml("uec.toml", text), &overrides, None).unwrap_or_else(|e| panic!("{e}"));
-    let (summary, recorder) = elephan_sim::run(resolved.plan, Recorder::memory(), &mut |_| true).unwrap();
-    (recorder.finish().unwrap(), summary)
-}
-
 fn run(set: &[&str]) -> Seen {
     Seen::of(&run_text(TEXT, set).0)
-}
-
-/// A column of numbers, null as NaN.
-fn column(tables: &Tables, table: &str, name: &str) -> Vec<f64> {
-    let batches = &tables.iter().find(|t| t.name == table).unwrap().batches;
-    let of = |array: &dyn Array| -> Vec<f64> {
-        if let Some(ints) = array.as_any().downcast_ref::<Int64Array>() {
-            return ints.iter().map(|v| v.map_or(f64::NAN, |v| v as f64)).collect();
-        }
-        let floats = array.as_any().downcast_ref::<Float64Array>().unwrap();
-        floats.iter().map(|v| v.unwrap_or(f64::NAN)).collect()
-    };
-    batches.iter().flat_map(|batch| of(batch.column_by_name(name).unwrap())).collect()
 }
 
 /// What a run has come to.
